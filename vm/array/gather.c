@@ -90,14 +90,17 @@ static void even_nest(const Move *m, Nest *n) {
     qstrided_lengthen(n);
 }
 
-/* Returns the dimension with the longest list, for the innermost loop; -1: evenly spaced runs are better. */
+/* Returns the dimension of the list for the innermost loop: the last long one, whose elements are closest in memory.
+ * -1: evenly spaced runs are better. */
 static int inner_list(const Move *m) {
     size_t even = 1, longest = 0;
     int inner = -1;
     for (int d = 0; d < m->n; d++) {
         if (!m->at[d].list) even *= m->at[d].count;
-        else if (m->at[d].count > longest) longest = m->at[d].count, inner = d;
+        else if (m->at[d].count > longest) longest = m->at[d].count;
     }
+    for (int d = 0; d < m->n; d++)
+        if (m->at[d].list && m->at[d].count > longest / 16) inner = d;
     return even >= 16 && even >= longest / 16 ? -1 : inner;
 }
 

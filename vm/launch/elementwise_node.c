@@ -152,10 +152,21 @@ static int bind_all(Row *w) {
 }
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
+/* Compiles in a constant exponent 1, 2, … so that the derivative is a product, too.  The product for a negative one
+ * has another derivative at 0. */
+static void set_recorded_exponent(Row *w) {
+    FuseRow *k = &w->key;
+    if (k->elem != EL_pow || w->number || qdtype_is_complex(k->compute) || !qval_is_number(w->args[1])) return;
+    double n = qval_number(w->args[1]);
+    k->known = kelem_is_chain(n) && n > 0;
+    if (k->known) k->exponent = n;
+}
+
 static qs_status record_op(Row *w, qs_value *result) {
     Run *r = &w->run;
     RowForm *form;
     set_types(w);
+    set_recorded_exponent(w);
     set_shape(w);
     TRY(find_op(r->vm, &w->key, &form));
     r->form = &form->base, r->which = 0, r->device = NULL, r->chosen = r->optional = true;
