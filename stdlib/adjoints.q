@@ -94,7 +94,11 @@ end
 
 % Returns the positions from..to along a dimension.
 function y = part(x, dim, from, to)
-    y = from_lines(lines_of(x, dim)[from..to,:], x, dim)
+    s = ones(1, max(ndims(x), dim+1))
+    s[0..ndims(x)-1] = size(x)
+    s[dim] = to-from+1
+    [before, n, after] = around(x, dim)
+    y = reshape(reshape(x, [before,n,after])[:,from..to,:], s)
 end
 
 % Converts x to the common float type: operands of a variable may be integers, which wrap, or float32.
@@ -414,54 +418,76 @@ function dx = diff_adjoint(x, dim, y, dy)
     if numel(dy) == 0
         dx = 0*x
     else
-        none = part(dy, d, 0, 0)*0
-        dx = cat(d, none, dy) - cat(d, dy, none)
+        dx = between(dy, d, -1)
     end
+end
+
+% The adjoints of x and u if e are those of the areas (u[i] + u[i+1])/2*(x[i+1] - x[i]) along d.
+function [dx, du] = areas_adjoint(x, u, d, e, wanted)
+    n = numel(x)
+    dx = null
+    if wanted[0]
+        s = conj(part(u, d, 1, n-1) + part(u, d, 0, n-2))/2.*e
+        dx = reshape(between(fit(s, zeros_like(x, one_dim(n-1, d))), d, -1), size(x))
+    end
+    du = wanted[1] ? between(e.*reshape(diff(as_row(x)), one_dim(n-1, d))/2, d, 1) : null
+end
+
+% Returns e[i-1] + sign*e[i] along d, where e is 0 outside: one element more.
+function v = between(e, d, sign)
+    none = part(e, d, 0, 0)*0
+    v = cat(d, none, e) + cat(d, sign*e, none)
+end
+
+% The adjoints of trapz(a, b, dim), or of cumulative_trapezoid.
+function [da, db] = trapezoids_adjoint(a, b, dim, dy, cumulative, wanted)
+    db = null
+    u = isnull(b) ? a : b
+    d = isnull(b) ? main_dim(a) : given_dim(b, dim)
+    n = size(u, d)
+    if n == 1
+        da = 0*a
+        db = isnull(b) ? null : 0*b
+    elseif isnull(b) || isnull(a) || numel(a) == 0
+        [outer, n, inner] = around(u, d)
+        if cumulative
+            from = reshape(cumsum_adjoint(u, d, null, dy), [outer,n,inner])
+            du = from - reshape(dy, [outer,n,inner])/2
+            du[:,0,:] -= from[:,0,:]/2
+        else
+            weights = ones_like(dy + zeros_like(dy, 1), one_dim(n, 1))
+            weights[[0,n-1]] = 0.5
+            du = (outer*inner == 1 ? dy : reshape(dy, [outer,1,inner])).*weights
+        end
+        du = reshape(du, size(u))
+        da = isnull(b) ? du : null
+        db = isnull(b) ? null : du
+    else
+        e = dy
+        if cumulative
+            e = part(cumsum_adjoint(u, d, null, dy), d, 1, n-1)
+        elseif !is_one_number(dy)
+            s = ones(1, max(ndims(u), d+1))
+            s[0..ndims(u)-1] = size(u)
+            s[d] = 1
+            e = reshape(dy, s)
+        end
+        [da, db] = areas_adjoint(beside(a, b), beside(b, a), d, e, wanted)
+    end
+end
+
+function [da, db] = trapz_adjoint(a, b, dim, y, dy, wanted)
+    [da, db] = trapezoids_adjoint(a, b, dim, dy, false, wanted)
+end
+
+function [da, db] = cumulative_trapezoid_adjoint(a, b, dim, y, dy, wanted)
+    [da, db] = trapezoids_adjoint(a, b, dim, dy, true, wanted)
 end
 
 % -- by parts: differentiates a function that computes the same from built-ins with rules ------------------------------
 
-function y = trapezoids(x, y, dim)
-    d = lines_of(y, dim)
-    n = size(d, 0)
-    steps = 1
-    if !isnull(x) && numel(x) > 0
-        steps = diff(isvec(x) && numel(x) == n ? reshape(x, [n,1]) : lines_of(x, dim), 0)
-    end
-    y = (d[1..n-1,:] + d[0..n-2,:])/2.*steps
-end
-
-% The adjoints of f(x, y, dim), of f(null, x, dim) if y is omitted.
-function [da, db] = area_adjoints(f, a, b, dim, dy)
-    db = null
-    if isnull(b)
-        d = main_dim(a)
-        da = diffmul_of(u -> f(null, u, d), a, dy)
-    else
-        d = given_dim(b, dim)
-        [v, pull] = vjp((s, u) -> f(s, u, d), beside(a, b), beside(b, a))
-        [da, db] = pull(dy)
-    end
-end
-
-function [da, db] = trapz_adjoint(a, b, dim, y, dy)
-    [da, db] = area_adjoints((s, u, d) -> reshape_like(sum(trapezoids(s, u, d), 0), y), a, b, dim, dy)
-end
-
 function r = reshape_like(x, y)
     r = is_one_number(y) ? sum(x) : reshape(x, size(y))
-end
-
-function [da, db] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
-    [da, db] = area_adjoints(running, a, b, dim, dy)
-end
-
-function r = running(x, y, dim)
-    r = 0*y
-    if size(y, dim) > 1
-        t = trapezoids(x, y, dim)
-        r = from_lines(vertcat(t[0,:]*0, cumsum(t, 0)), y, dim)
-    end
 end
 
 % A quantile interpolates two neighbours of the sorted elements; `at`: its position among them, a row for several.
