@@ -423,7 +423,7 @@ function dx = diff_adjoint(x, dim, y, dy)
 end
 
 % The adjoints of x and u if e are those of the areas (u[i] + u[i+1])/2*(x[i+1] - x[i]) along d.
-function [dx, du] = areas_adjoint(x, u, d, e, wanted)
+function [dx, du] = back_to_areas(x, u, d, e, wanted)
     n = numel(x)
     dx = null
     if wanted[0]
@@ -440,7 +440,7 @@ function v = between(e, d, sign)
 end
 
 % The adjoints of trapz(a, b, dim), or of cumulative_trapezoid.
-function [da, db] = trapezoids_adjoint(a, b, dim, dy, cumulative, wanted)
+function [da, db] = back_to_trapezoids(a, b, dim, dy, cumulative, wanted)
     db = null
     u = isnull(b) ? a : b
     d = isnull(b) ? main_dim(a) : given_dim(b, dim)
@@ -472,16 +472,16 @@ function [da, db] = trapezoids_adjoint(a, b, dim, dy, cumulative, wanted)
             s[d] = 1
             e = reshape(dy, s)
         end
-        [da, db] = areas_adjoint(beside(a, b), beside(b, a), d, e, wanted)
+        [da, db] = back_to_areas(beside(a, b), beside(b, a), d, e, wanted)
     end
 end
 
 function [da, db] = trapz_adjoint(a, b, dim, y, dy, wanted)
-    [da, db] = trapezoids_adjoint(a, b, dim, dy, false, wanted)
+    [da, db] = back_to_trapezoids(a, b, dim, dy, false, wanted)
 end
 
 function [da, db] = cumulative_trapezoid_adjoint(a, b, dim, y, dy, wanted)
-    [da, db] = trapezoids_adjoint(a, b, dim, dy, true, wanted)
+    [da, db] = back_to_trapezoids(a, b, dim, dy, true, wanted)
 end
 
 % -- by parts: differentiates a function that computes the same from built-ins with rules ------------------------------
@@ -760,10 +760,13 @@ function v = interpolated(x, y, at, method, outside)
     end
 end
 
-function [dx, dy, dat, dmethod, doutside] = interp1_adjoint(x, y, at, method, outside, v, dv)
+function [dx, dy, dat, dmethod, doutside] = interp1_adjoint(x, y, at, method, outside, v, dv, wanted)
     name = isnull(method) ? "linear" : method
     y = beside(beside(y, x), at)
-    [w, pull] = vjp((a, b, c) -> interpolated(a, b, c, name, outside), beside(x, y), y, beside(at, y))
+    x = beside(x, y)
+    at = beside(at, y)
+    [w, pull] = vjp((a, b, c) -> interpolated(wanted[0] ? a : x, wanted[1] ? b : y, wanted[2] ? c : at, name, outside), _
+                    x, y, at)
     [dx, dy, dat] = pull(reshape_like(dv, w))
     dmethod = null
     doutside = null
@@ -800,7 +803,7 @@ function v = bilinear(z, x, y, method, outside)
     v = isstring(outside) ? v : where(beyond, 0, v)
 end
 
-function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outside, v, dv)
+function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outside, v, dv, wanted)
     dmethod = null
     doutside = null
     name = isnull(method) ? "linear" : method
@@ -809,7 +812,9 @@ function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outs
         dx = dz
         dy = dz
     else
-        [s, pull] = vjp((c, a, b) -> bilinear(c, as_row(a + real(zeros_like(c,1))), as_row(b + real(zeros_like(c,1))), name, outside), z, x, y)
+        none = real(zeros_like(z, 1))
+        [s, pull] = vjp((c, a, b) -> bilinear(wanted[0] ? c : z, as_row((wanted[1] ? a : x) + none), _
+                                              as_row((wanted[2] ? b : y) + none), name, outside), z, x, y)
         [dz, dx, dy] = pull(reshape_like(dv, s))
         if !isnull(outside) && !isstring(outside)
             beyond = x < 0 || x > size(z,1)-1 || y < 0 || y > size(z,0)-1
@@ -911,11 +916,10 @@ function dx = moving_rule(f, x, window, dim, y, dy)
         dx = moving_rule(f, x, window[0,:], 0, middle, moving_rule(f, middle, window[1,:], 1, y, dy))
     else
         [outer, n, inner] = around(x, given_dim(x, dim))
-        s = [outer, n, inner]
         before = min(numel(window) == 2 ? window[0] : floor(window/2), max(n-1, 0))
         after = min(numel(window) == 2 ? window[1] : window-1-floor(window/2), max(n-1, 0))
-        mask = zeros_like(x, 1, before+1+after)
-        dx = reshape(window_inside(reshape(x, s), mask, [0,before], reshape(y, s), reshape(dy, s)), size(x))
+        dx = reshape(window_along(reshape(x, [outer,n*inner]), before, after, inner, reshape(y, [outer,n*inner]), _
+                                  reshape(dy, [outer,n*inner])), size(x))
     end
 end
 

@@ -83,6 +83,12 @@ static bool convert_positions(const double *x, size_t n, uint64_t count, uint64_
     return !(outside >> 63) && !rounded;
 }
 
+static bool convert_int32(const int32_t *x, size_t n, uint64_t count, uint64_t *at) {
+    uint64_t outside = 0;
+    for (size_t i = 0; i < n; i++) at[i] = (uint64_t)x[i], outside |= at[i] | (count - 1 - at[i]);
+    return !(outside >> 63);
+}
+
 /* Moves the m elements from number `first` on, which are neighbours in a line or in a row of lines; `other` is the
  * element of the other array at position 0. */
 static void move_run(Along *w, size_t first, size_t m, size_t other) {
@@ -92,9 +98,14 @@ static void move_run(Along *w, size_t first, size_t m, size_t other) {
     uint64_t at[RUN];
     for (size_t done = 0, n; done < m; done += n, first += n, other += n * across) {
         n = m - done < RUN ? m - done : RUN;
-        qconv_run(w->position_type, w->positions + first * width, (ptrdiff_t)width, QS_F64, as_read, sizeof *as_read,
-                  n);
-        if (!convert_positions(as_read, n, w->n, at)) return qflag_raise(&w->wrong);
+        const char *p = w->positions + first * width;
+        bool inside;
+        if (w->position_type == QS_I32) inside = convert_int32((const int32_t *)(const void *)p, n, w->n, at);
+        else {
+            qconv_run(w->position_type, p, (ptrdiff_t)width, QS_F64, as_read, sizeof *as_read, n);
+            inside = convert_positions(as_read, n, w->n, at);
+        }
+        if (!inside) return qflag_raise(&w->wrong);
         const char *src = w->src + (w->adds ? first : other) * size;
         w->move(at, n, step, across, src, w->dst + (w->adds ? other : first) * size);
     }

@@ -126,6 +126,7 @@ end
 
 % Function: unwrap
 % Angles without jumps: multiples of 2 pi are added wherever neighbours differ by more than pi.
+{!adjoint unwrap_rule}
 function y = unwrap(p : vec)
     y = copy(p)
     if numel(p) > 1
@@ -134,6 +135,8 @@ function y = unwrap(p : vec)
         y[1..numel(p)-1] = p[1..numel(p)-1] - 2*pi*jumps
     endif
 end
+
+unwrap_rule = (p, y, dy) -> dy
 
 % Function: hilbert
 % The analytic signal: its real part is x, its imaginary part the Hilbert transform of x; abs gives the envelope.

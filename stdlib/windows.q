@@ -42,8 +42,33 @@ function dx = window_inside(x : cube, mask : mat, c, y, dy)
     dx = reshape(d[c[0]..c[0]+size(x,0)-1, c[1]..c[1]+size(x,1)-1, :], size(y))
 end
 
-% The same for (2r+1) x (2r+1) elements of a mirrored x.
+% The same for (2r+1) x (2r+1) elements of a mirrored x.  The mirrored rows of one row are equal, so that one suffices.
 function dx = window_mirrored(x : cube, r, y, dy)
-    mask = zeros_like(x, 2*r+1, 2*r+1)
-    dx = bound_folded(window_adjoint(bound_extension(x, r, r, "mirror"), mask, [r,r], y, dy), y, r, r, "mirror")
+    c = size(x, 0..1) > 1 ? [r,r] : [0,0]
+    mask = zeros_like(x, 2*c+1)
+    dx = bound_folded(window_adjoint(bound_extension(x, c[0], c[1], "mirror"), mask, c, y, dy), y, c[0], c[1], "mirror")
+end
+
+% The same in rows: framed has columns before*step on the left and more on the right.
+function [] = __kernel__ window_column(position : mat[int]'unchecked, framed : mat'unchecked, y : mat'unchecked, _
+                                       before : int, after : int, step : int, pos : ivec2)
+    at = 0
+    for i = after..-1..-before
+        at = framed[pos[0], pos[1] + (before+i)*step] == y[pos] ? i*step : at
+    end
+    position[pos] = pos[1] + at
+end
+
+% The same for a window in the rows of x, cut off at their ends: every step-th column from before*step columns to the
+% left to after*step columns to the right.
+function dx = window_along(x : mat, before, after, step, y : mat, dy : mat)
+    [rows, columns] = size(x)
+    first = before*step
+    framed = uninit_like(x, rows, first + columns + after*step)
+    framed[:, 0..first-1] = nan
+    framed[:, first..first+columns-1] = stop_gradient(x)
+    framed[:, first+columns..first+columns+after*step-1] = nan
+    position = mat[int](rows, columns)
+    parallel_do([rows,columns], position, framed, stop_gradient(y), before, after, step, window_column)
+    dx = add_along(dy, position, 1, columns)
 end
