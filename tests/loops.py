@@ -1087,8 +1087,8 @@ class Exchanges:
 
 
 class Steps:
-    """Loops whose variables exchange their arrays in each iteration, also of several types and sizes; the loops may
-    leave an iteration at any statement."""
+    """Loops whose variables exchange their arrays in each iteration, or get new ones, also of several types and sizes;
+    the loops may leave an iteration at any statement."""
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
@@ -1106,6 +1106,12 @@ class Steps:
                          [f"t = {a}", f"{a} = {b}", f"{b} = {c}", f"{c} = t"], [f"{a} = {r.choice(self.names)}"],
                          [f"[{a}, {b}, {c}] = [{b}, {c}, {a}]"], ["t = a", "a = b", "b = t"]])
 
+    def new(self, a, b, c):
+        r = self.r
+        other = r.choice([f"{b}*0.5", f"{c}*0.125 + k", f"{b}[k]", "k*0.5", f"max({c},{b})", f"{c}[n-1..-1..0]*0.5",
+                          "s"])
+        return f"{a} = {r.choice([a, a, b, f'abs({a})'])} {r.choice(['+', '-'])} {other}"
+
     def statement(self):
         r, k = self.r, self.r.random()
         a, b, c = (r.choice(self.names) for _ in "abc")
@@ -1113,13 +1119,14 @@ class Steps:
             value = f"{b}[{self.index()}]*0.5 + {c}[{self.index()}]*0.25"
             return ["for i = 1..n-2", f"  {a}[i] = {value}", "end"]
         if k < 0.45: return [f"{a}[1..n-2] = {b}[0..n-3]*0.5 + {c}[2..n-1]"]
-        if k < 0.55: return [f"{a}[{r.choice('012k')}] = s + k"]
+        if k < 0.5: return [f"{a}[{r.choice('012k')}] = s + k"]
+        if k < 0.55: return [self.new(a, b, c)]
         if k < 0.65: return [f"s += {b}[mod(k*7,n)]"]
         if k < 0.72: return [f"s += {self.name}_f({b}, k)"]
         if k < 0.78: return [f"s = s*0.5 + sum({b})"]
         if k < 0.83: return [f"if s > {r.choice([20, 200])}", f"  {r.choice(['break', 'continue', 's = 1'])}", "end"]
         if k < 0.86: return [f"if mod(k,3) == 2", *[f"  {line}" for line in self.exchange()], "end"]
-        return self.exchange()
+        return self.exchange() if r.random() < 0.3 else ["s *= 0.5"]
 
     def text(self):
         r = self.r
@@ -1134,7 +1141,10 @@ class Steps:
                       ("k = 0\n    repeat", ["      k += 1"])][r.choice([0, 0, 0, 0, 1, 2, 2, 3])]
         lines += ["  try", f"    {begin}"]
         for _ in range(r.randint(1, 3)): lines += [f"      {line}" for line in self.statement()]
-        for _ in range(r.choice([1, 1, 1, 2])): lines += [f"      {line}" for line in self.exchange()]
+        exchanges = r.random() < 0.6
+        for _ in range(r.choice([1, 1, 1, 2])):
+            given = self.exchange() if exchanges else [self.new(*(r.choice(self.names) for _ in "abc"))]
+            lines += [f"      {line}" for line in given]
         if r.random() < 0.3: lines += [f"      {line}" for line in self.statement()]
         lines += end + ["    until k > 5" if "repeat" in begin else "    end"]
         lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']

@@ -451,6 +451,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
+    else if (c->v->code.replaces && (qloop_is_recorded(c) || !qloop_vecs_plain(c))) qloop_because(c, "it makes arrays");
     else if ((limit = exceeded_limit(c, &unlike)) == QCONTIG_BLOCK)
         qloop_because(c, "a sum of more than %d elements of a slice is computed in parts; write a loop that adds them",
                       limit);

@@ -154,6 +154,14 @@ bool qloop_vectors_apart(const Call *c) {
     return true;
 }
 
+bool qloop_vecs_plain(const Call *c) {
+    for (int i = 0; i < c->v->base.nentries; i++) {
+        const Array *a = c->value[i].kind == QS_ARRAY ? c->value[i].u.p : NULL;
+        if (a && a->rank == 1 && a->ndim != 1) return false;
+    }
+    return true;
+}
+
 static int64_t extent_along(const Array *a, int axis) {
     if (a->ndim < 2) return (int64_t)a->count;
     return axis < a->ndim ? a->dims[axis] : 1;

@@ -144,6 +144,7 @@ bool qloop_is_recorded(const Call *c); /* is the run recorded by a tape, for der
 /* The captured array that b refers to; NULL: not a captured array. */
 Array *qloop_array(const Call *c, const LoopBind *b);
 bool qloop_apart(const Call *c, const LoopCode *code);
+bool qloop_vecs_plain(const Call *c);    /* whether no captured vec was made as a matrix of one row */
 bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the start share no memory with written ones */
 /* The number of elements of a slice that the code is limited to, and that its array exceeds; 0: none.  sums: also the
  * limit of sums, QCONTIG_BLOCK. */

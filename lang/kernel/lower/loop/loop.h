@@ -337,6 +337,7 @@ typedef struct {
     LoopList lists[LOOP_LISTS];
     int nlists;
     bool exchanges; /* variables exchange their arrays (loop_exchange.c) */
+    bool replaces; /* it sets the elements of arrays in place of new arrays: no captured vec may be a matrix of a row */
     LoopLeave leaves[LOOP_LEAVES];
     int nleaves;
     const void *cls[LOOP_CLASSES]; /* classes whose objects have numbers */

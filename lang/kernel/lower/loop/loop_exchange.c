@@ -11,7 +11,10 @@
  *
  * An arrangement contains only variables that an iteration reads before it sets them, so `t` adds none.  Arrangements
  * are found as the passes lower the bodies.  A LOCAL has the number of the array that a variable holds (loop_alias.c),
- * from which the VM sets the variable after the loop, also if an error or `break` has left the body in the middle. */
+ * from which the VM sets the variable after the loop, also if an error or `break` has left the body in the middle.
+ *
+ * u = u + v makes a new array in the interpreter.  If nothing else refers to the array that u had, and the new one
+ * would have its type and size, the elements are set in place instead, which no program can tell apart. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 /* -- arrangements -------------------------------------------------------------------------------------------------- */
@@ -87,12 +90,17 @@ static bool is_continue_behind(const Node *n, void *ud) {
     return n->kind == N_CONTINUE && n->pos > *pos;
 }
 
-/* The variable is one of the loop's function, and the statement is executed in each iteration. */
-static bool may_exchange(Loops *L, const Var *v, const Value *x) {
-    bool in_body = L->mode != MODE_PARALLEL && L->exchanging && L->block == L->exchanging && L->in == L->root;
+/* Whether the variable is one of the loop's function, where the assignment is. */
+static bool is_own(const Loops *L, const Var *v) {
     bool own = v >= L->root->vars && v < L->root->vars + L->root->nvars && v->object < 0 && !v->rare;
-    if (!in_body || !own || L->module || L->callees || x->host.source < 0) return false;
-    if (!v->exchange && L->nexchanged == LOOP_EXCHANGED) return false;
+    return own && L->in == L->root && !L->module && !L->callees;
+}
+
+/* Whether each iteration executes the assignment of the array x. */
+static bool may_exchange(Loops *L, const Var *v, const Value *x) {
+    bool in_body = L->mode != MODE_PARALLEL && L->exchanging && L->block == L->exchanging;
+    if (!in_body || !is_own(L, v) || x->host.source < 0) return false;
+    if (L->out->replaces || (!v->exchange && L->nexchanged == LOOP_EXCHANGED)) return false;
     return !kquery_node(kquery_body_of(L->job->loop), false, is_continue_behind, &L->pos);
 }
 
@@ -105,6 +113,25 @@ qs_status kloop_hold_array(Loops *L, Var *v, const Value *x) {
     if (v->array) kbuild_set(&L->walk, v->array, kloop_i64(L, -1 - held->source));
     if (v->given) kbuild_set(&L->walk, v->given, kbuild_int(&L->walk, QS_B1, 1));
     return QS_OK;
+}
+
+/* Whether an inner loop goes through the elements of the variable, which are those from its beginning. */
+static bool is_loop_over(const Node *n, void *ud) {
+    const Node *items = n->kind == N_FOR && n->u.loop.nranges == 1 ? n->u.loop.ranges[0] : NULL;
+    return items && items->kind == N_IDENT && items->u.ident.sym == ud;
+}
+
+qs_status kloop_replace_array(Loops *L, Var *v, const Value *x) {
+    bool plain = v->entry.kind == LOOP_ARRAY && v->entry.contiguous && v->entry.writable && !L->nexchanged,
+         done = false;
+    void *sym = (void *)(uintptr_t)v->sym;
+    if (!plain || !is_own(L, v) || kquery_node(kquery_body_of(L->job->loop), true, is_loop_over, sym))
+        return kloop_decline_array(L, v);
+    if (!L->job->sole(L->job->ud, v->entry.source)) return kloop_decline_array(L, v);
+    Value array = {.what = WHAT_ARRAY, .host = v->entry, .name = v->sym->name, .sym = v->sym};
+    v->assigned = L->out->replaces = true;
+    TRY(kloop_row_replace(L, &array, x, &done));
+    return done ? QS_OK : kloop_decline_array(L, v);
 }
 
 static qs_status lower_arrangement(Loops *L, NodeList body, int number) {

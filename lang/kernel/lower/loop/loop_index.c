@@ -802,6 +802,7 @@ double kloop_slice_most(const Slice *s) {
 
 int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
+int kloop_slice_rank(const Slice *s) { return s->a.base.host.rank; }
 qs_dtype kloop_slice_dtype(const Slice *s) { return dtype_of(&s->a); }
 const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
 bool kloop_slice_is_mapped(const Slice *s) { return qaccess_is_mapped(s->a.p.mode); }

@@ -401,9 +401,10 @@ void kloop_changed(Loops *L, Var *v, Value *x);    /* x is the array of v with c
 void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold the array have its elements */
 
 /* -- loop_exchange.c ----------------------------------------------------------------------------------------------- */
-void kloop_begin_arrays(Loops *L);                            /* at the beginning of a pass */
-qs_status kloop_read_array(Loops *L, Var *v, Value *out);     /* v: a LOOP_ARRAY */
-qs_status kloop_hold_array(Loops *L, Var *v, const Value *x); /* v is set to the array x */
+void kloop_begin_arrays(Loops *L);                               /* at the beginning of a pass */
+qs_status kloop_read_array(Loops *L, Var *v, Value *out);        /* v: a LOOP_ARRAY */
+qs_status kloop_hold_array(Loops *L, Var *v, const Value *x);    /* v is set to the array x */
+qs_status kloop_replace_array(Loops *L, Var *v, const Value *x); /* v, a LOOP_ARRAY, is set to the row x */
 qs_status kloop_lower_body(Walk *w, Node *loop);
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
@@ -551,6 +552,9 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
+/* Sets all elements of the array to those of the row v; *done false: a new array of these would be of another type or
+ * size, perhaps. */
+qs_status kloop_row_replace(Loops *L, const Value *array, const Value *v, bool *done);
 
 /* -- loop_list.c --------------------------------------------------------------------------------------------------- */
 void kloop_declare_list(Loops *L, List *l); /* at the beginning of a pass */
@@ -670,6 +674,7 @@ qs_status kloop_slice_set(Loops *L, const Slice *s, const KRef *k, Number v);
 int kloop_slice_param(Loops *L, const Slice *s);
 int kloop_slice_source(const Slice *s);
 qs_dtype kloop_slice_dtype(const Slice *s);
+int kloop_slice_rank(const Slice *s);             /* of its array */
 bool kloop_slice_is_mapped(const Slice *s);       /* the access mode may select an element several times */
 double kloop_slice_most(const Slice *s);          /* an upper bound of its number of elements */
 KRef kloop_slice_bound(Loops *L, const Slice *s); /* the same as an int64 in the code, for the guard */

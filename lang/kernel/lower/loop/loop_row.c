@@ -910,6 +910,39 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     return kloop_flow(L, K_END, 0), QS_OK;
 }
 
+/* Whether all arrays of the row have this rank, so that a new array would have the rank and the dimensions of each. */
+static bool has_rank(const Row *r, int rank) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+        if (!has_rank(r->arg[i], rank)) return false;
+    return r->form != ROW_SLICE || kloop_slice_rank(r->slice) == rank;
+}
+
+/* Whether a new array of the elements of r would have the type and the sizes of the array `to`. */
+static qs_status is_alike(Loops *L, const Row *r, const Row *to, bool *out) {
+    qs_dtype d, wanted = kloop_slice_dtype(to->slice);
+    int wide;
+    *out = false;
+    if (r->mask || r->form == ROW_FLAT || r->column || !r->block != !to->block) return QS_OK;
+    if (!has_rank(r, kloop_slice_rank(to->slice))) return QS_OK;
+    TRY(find_types(L, r, &d, &wide));
+    if (d != QS_F64 || wide < 0 || wanted != (wide ? QS_F64 : L->c->scalar_dtype)) return QS_OK;
+    if (r->block) TRY(meet_blocks(L, r->block, to->block));
+    *out =
+        r->block || same_extent(&r->n, &to->n) || kloop_require_equal(L, kloop_assumed(&r->n), kloop_assumed(&to->n));
+    return QS_OK;
+}
+
+qs_status kloop_row_replace(Loops *L, const Value *array, const Value *v, bool *done) {
+    Value whole;
+    *done = false;
+    if (!v->row->n.count || array->host.rank > 2) return QS_OK;
+    TRY(kloop_whole_array(L, array, &whole));
+    const Row *to = whole.row;
+    TRY(is_alike(L, v->row, to, done));
+    const SliceShape shape = {.n = to->n, .column = to->column, .block = to->block};
+    return *done ? kloop_row_store(L, to->slice, &shape, v) : QS_OK;
+}
+
 qs_status kloop_row_store_masked(Loops *L, const Value *array, const Value *mask, Number v) {
     const Row *to = array->row, *chosen;
     bool truths = mask->what == WHAT_TRUTHS;

@@ -589,7 +589,7 @@ static qs_status assign_array(Loops *L, Var *v, const Value *x) {
 }
 
 static qs_status assign_row(Loops *L, Var *v, const Value *x) {
-    if (v->kind == LOOP_ARRAY && v->carried) return kloop_decline_array(L, v);
+    if (v->kind == LOOP_ARRAY && (v->carried || v->live)) return kloop_replace_array(L, v, x);
     TRY(hold_inside(L, v, LOOP_ROW, "an array"));
     v->home = L->block, v->val = *x;
     return kloop_keep_row(L, &v->val);
