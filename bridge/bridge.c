@@ -95,7 +95,7 @@ static qs_status to_py(qs_vm *vm, qs_call_args *c) {
     PyObject *o;
     if (v.kind == QS_ARRAY) o = qnd_from_array(b, v.u.p);
     else if (v.kind == QS_NUM) o = PyFloat_FromDouble(v.u.f);
-    else o = qpy_from_value(b, v);
+    else o = qpy_pass(b, v);
     return keep_object(b, o, &c->out[0]);
 }
 

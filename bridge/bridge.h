@@ -149,6 +149,7 @@ struct Border {
     enum Gil { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil;
     bool hosted; /* Python opened the VM: arrays are passed without conversion, and cells stay cells (py_convert.c) */
     bool wide_lists; /* lists of numbers that are converted now become float64, because another argument has it */
+    int nesting;     /* number of containers that are being converted (py_convert.c) */
     struct Export *exports;  /* ndarray.c: views of the VM's memory */
     struct Written *written; /* written.c: writes to report to torch */
     Wrapper wrappers;        /* head of the ring of all wrappers */
@@ -292,8 +293,12 @@ PyObject *qscalar_new(double x);
 
 /* -- py_convert.c: the table of conversions (docs/python.md) ------------------------------------------------------- */
 PyObject *qpy_from_value(Border *b, qs_value v);
-/* Converts the result of a call from Python; takes the reference. */
+/* The same for what Python gets to keep: an argument, an item of a container.  A dictionary becomes a dict, as a cell
+ * becomes an array. */
+PyObject *qpy_pass(Border *b, qs_value v);
+/* Converts what Python reads from a value; takes the reference. */
 PyObject *qpy_give(Border *b, qs_value v);
+PyObject *qpy_return(Border *b, qs_value v);                   /* the same for the result of a function */
 qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out); /* takes the reference; o is not NULL */
 PyObject *qpy_string(const char *s, size_t n);
 qs_status qpy_text(Border *b, PyObject *str, qs_value *out);  /* converts a str; takes the reference */
@@ -364,6 +369,7 @@ PyObject *qnd_from_array(Border *b, Array *a);      /* a NumPy array that shares
 PyObject *qnd_from_wrapper(Border *b, PyObject *o); /* the same for the array in a qvalue */
 PyObject *qnd_list(Border *b, Array *a);            /* nested lists of Python numbers */
 PyObject *qnd_from_cell(Border *b, Cell *c);
+PyObject *qnd_from_dictionary(Border *b, const Object *o);
 PyObject *qnd_integers(Border *b, Array *a);                        /* a NumPy array of int64 */
 qs_status qnd_import_key(Border *b, PyObject *key, qs_value *out);  /* a key of a dict; tuples become cells */
 PyObject *qnd_key(Border *b, qs_value key);                         /* the reverse */

@@ -295,7 +295,7 @@ static int requested_results(Border *b, qs_value fn, const CallArgs *a) {
 static PyObject *give_all(Border *b, qs_value *out, int n) {
     PyObject *r = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
-        PyObject *o = qpy_give(b, out[i]);
+        PyObject *o = qpy_return(b, out[i]);
         if (r && o) PyTuple_SetItem(r, i, o);
         else Py_CLEAR(r);
     }
@@ -334,7 +334,7 @@ static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wan
     qgil_rest(b, before);
     if (s != QS_OK) return qerror_raise(b, s);
     make_visible(out[0]);
-    return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
+    return n > 1 ? give_all(b, out, n) : qpy_return(b, out[0]);
 }
 
 static PyObject *run_named(Border *b, qs_value fn, CallArgs *a, PyObject *names, int wanted) {

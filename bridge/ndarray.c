@@ -427,7 +427,7 @@ static bool is_whole(qs_value v) {
 
 static PyObject *cell_item(Border *b, qs_value v, bool integers) {
     if (integers && v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
-    return qpy_from_value(b, v);
+    return qpy_pass(b, v);
 }
 
 static bool all_whole(const Cell *c) {
@@ -488,6 +488,21 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
     if (shape) r = qbridge_support("cell_array", "(OOs)", items, shape, as);
     Py_XDECREF(items);
     Py_XDECREF(shape);
+    return r;
+}
+
+/* Integral numbers that are keys become ints, which JSON and others write without a point. */
+PyObject *qnd_from_dictionary(Border *b, const Object *o) {
+    qs_value key, v;
+    PyObject *r = PyDict_New();
+    for (uint32_t i = 0; r && qobj_entry(o, i, &key, &v); i++) {
+        qval_retain(key), qval_retain(v); /* other threads may change the dictionary meanwhile */
+        PyObject *k = is_whole(key) ? cell_item(b, key, true) : qnd_key(b, key), *x = k ? qpy_pass(b, v) : NULL;
+        if (!x || PyDict_SetItem(r, k, x) < 0) Py_CLEAR(r);
+        Py_XDECREF(k);
+        Py_XDECREF(x);
+        qval_release(b->vm, key), qval_release(b->vm, v);
+    }
     return r;
 }
 
@@ -665,7 +680,7 @@ static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
     Object *o;
     PyObject *copy = PyDict_Copy(dict); /* other threads may change it meanwhile */
     if (!copy) return qerror_take(b);
-    qs_status s = qobj_new(b->vm, NULL, &o);
+    qs_status s = qobj_new_dictionary(b->vm, &o);
     if (s == QS_OK && (s = import_pairs(b, copy, o)) != QS_OK) qs_release(b->vm, qval_object(QS_OBJECT, o));
     Py_DECREF(copy);
     if (s == QS_OK) *out = qval_object(QS_OBJECT, o);

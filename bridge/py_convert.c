@@ -76,6 +76,17 @@ PyObject *qpy_names(Border *b, int n, const qs_value *names) {
 
 static PyObject *retain_object(PyObject *o) { return Py_INCREF(o), o; }
 
+/* A cell or dictionary may contain itself, so nesting is limited. */
+static PyObject *from_container(Border *b, qs_value v) {
+    enum { DEEPEST = 500 };
+    if (b->nesting == DEEPEST)
+        return PyErr_Format(PyExc_RecursionError, "a %s contains itself, or is nested more than %d deep",
+                            v.kind == QS_CELL ? "cell" : "dictionary", DEEPEST);
+    b->nesting++;
+    PyObject *r = v.kind == QS_CELL ? qnd_from_cell(b, v.u.p) : qnd_from_dictionary(b, v.u.p);
+    return b->nesting--, r;
+}
+
 PyObject *qpy_from_value(Border *b, qs_value v) {
     PyObject *o;
     switch ((qs_kind)v.kind) {
@@ -85,14 +96,25 @@ PyObject *qpy_from_value(Border *b, qs_value v) {
     case QS_NUM: return qscalar_new(v.u.f);
     case QS_COMPLEX: return PyComplex_FromDoubles(((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im);
     case QS_STRING: return qpy_string(((Str *)v.u.p)->s, ((Str *)v.u.p)->len);
-    case QS_CELL: return qnd_from_cell(b, v.u.p);
+    case QS_CELL: return from_container(b, v);
     case QS_FUNCTION: o = qpyvalue_callee(v.u.p); return o ? retain_object(o) : qfunction_new(b, v);
     case QS_FOREIGN: o = qpyvalue_get(v); return o ? retain_object(o) : qvalue_new(b, v);
     default: return qvalue_new(b, v);
     }
 }
 
-/* If Python opened the VM, cells stay cells; to_py() converts them to arrays. */
+PyObject *qpy_pass(Border *b, qs_value v) {
+    bool dictionary = v.kind == QS_OBJECT && qobj_is_dictionary(v.u.p);
+    return dictionary ? from_container(b, v) : qpy_from_value(b, v);
+}
+
+/* If Python opened the VM, cells and dictionaries stay what they are; to_py() converts them. */
+PyObject *qpy_return(Border *b, qs_value v) {
+    if (b->hosted) return qpy_give(b, v);
+    PyObject *o = qpy_pass(b, v);
+    return qval_release(b->vm, v), o;
+}
+
 PyObject *qpy_give(Border *b, qs_value v) {
     PyObject *o = b->hosted && v.kind == QS_CELL ? qvalue_new(b, v) : qpy_from_value(b, v);
     qval_release(b->vm, v);

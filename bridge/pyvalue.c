@@ -61,7 +61,7 @@ static qs_status get_attribute(qs_vm *vm, void *p, qs_value key, qs_value *out) 
 static qs_status set_attribute(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *name = name_of(b, key), *o = name ? qpy_from_value(b, v) : NULL;
+    PyObject *name = name_of(b, key), *o = name ? qpy_pass(b, v) : NULL;
     qgil_outside(b);
     int failed = !o || PyObject_SetAttr(p, name, o) < 0;
     Py_XDECREF(o);
@@ -142,7 +142,7 @@ static qs_status get_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
 static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_value v) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
-    PyObject *key = subscript(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
+    PyObject *key = subscript(b, n, at), *o = key ? qpy_pass(b, v) : NULL;
     qgil_outside(b);
     /* Pandas treats an object without other references as a temporary, whose items cannot be set. */
     Py_INCREF((PyObject *)p);
@@ -178,7 +178,7 @@ static void free_args(Args *a) {
 static PyObject *convert_argument(Border *b, PyObject *callee, const qs_call_args *c, int i) {
     bool sequence = callee == (PyObject *)&PyTuple_Type || callee == (PyObject *)&PyList_Type;
     if (sequence && c->in[i].kind == QS_CELL) return qnd_tuple(b, c->in[i].u.p);
-    return qpy_from_value(b, c->in[i]);
+    return qpy_pass(b, c->in[i]);
 }
 
 /* eval(text) and exec(text) use the names of their caller; for a script, pass those of __main__. */

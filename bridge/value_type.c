@@ -221,6 +221,10 @@ static PyObject *fields_of(PyObject *o, PyObject *Py_UNUSED(unused)) {
     return qitem_entries(o, true);
 }
 
+static PyObject *is_dictionary(PyObject *o, PyObject *Py_UNUSED(unused)) {
+    return PyBool_FromLong(value_of(o).kind == QS_OBJECT && qobj_is_dictionary(value_of(o).u.p));
+}
+
 /* -- calls: a type creates a value --------------------------------------------------------------------------------- */
 
 static PyObject *call_type(PyObject *o, PyObject *args, PyObject *names) {
@@ -490,6 +494,7 @@ static PyMethodDef methods[] = {
     {"_view", make_view, METH_VARARGS, NULL},
     {"_converted", convert_elements, METH_VARARGS, NULL},
     {"_fields", fields_of, METH_NOARGS, NULL},
+    {"_is_dictionary", is_dictionary, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef attributes[] = {

@@ -284,11 +284,21 @@ qs_status qcore_object(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Makes a dictionary of keys and values: {"a": 1}, object(a := 1), which the parser writes as pairs. */
-qs_status qcore_pairs(qs_vm *vm, qs_call_args *c) {
-    TRY(qcore_object(vm, c));
+static qs_status new_dictionary(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    TRY(qobj_new_dictionary(vm, &o));
+    return c->out[0] = qval_object(QS_OBJECT, o), QS_OK;
+}
+
+static qs_status set_pairs(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < c->nin; i += 2) TRY(qobj_set_key(vm, c->out[0].u.p, c->in[i], c->in[i + 1]));
     return QS_OK;
+}
+
+/* Makes a dictionary of keys and values: {"a": 1}, which the parser writes as pairs. */
+qs_status qcore_pairs(qs_vm *vm, qs_call_args *c) {
+    TRY(new_dictionary(vm, c));
+    return set_pairs(vm, c);
 }
 
 /* Makes an object of names and values: struct("a", 1, …), object(a := 1, …). */
@@ -296,7 +306,8 @@ qs_status qcore_struct(qs_vm *vm, qs_call_args *c) {
     if (c->nin % 2) return qs_fail(vm, QS_EVALUE, "struct: each name needs a value, got %d arguments", c->nin);
     for (int i = 0; i < c->nin; i += 2)
         if (c->in[i].kind != QS_STRING) return qarg_wrong(vm, "struct", "name", "a string", c->in[i]);
-    return qcore_pairs(vm, c);
+    TRY(qcore_object(vm, c));
+    return set_pairs(vm, c);
 }
 
 static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) {
@@ -360,7 +371,7 @@ static qs_value item_at(qs_vm *vm, qs_value list, size_t i, qs_status *s) {
 /* dict() or dict(keys, values) */
 qs_status qcore_dict(qs_vm *vm, qs_call_args *c) {
     size_t n[2] = {0, 0};
-    TRY(qcore_object(vm, c));
+    TRY(new_dictionary(vm, c));
     if (c->nin == 1) return qs_fail(vm, QS_ETYPE, "dict takes no arguments, or keys and values");
     for (int i = 0; i < c->nin; i++) {
         if (c->in[i].kind != QS_CELL && c->in[i].kind != QS_ARRAY)

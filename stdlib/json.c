@@ -215,7 +215,7 @@ static qs_status member(Reader *r, Object *o) {
 
 static qs_status object(Reader *r) {
     Object *o = NULL;
-    TRY(qobj_new(r->vm, NULL, &o));
+    TRY(qobj_new_dictionary(r->vm, &o));
     push_value(r, qval_object(QS_OBJECT, o));
     if (take_char(r, '}')) return QS_OK;
     do TRY(member(r, o));

@@ -114,8 +114,8 @@ def _parts(x):
         fields = {field.name: getattr(x, field.name) for field in dataclasses.fields(x) if field.init}
         return fields, lambda parts: type(x)(**dict(zip(fields, parts)))
     if kind == "object" and x.typename == "object":
-        fields = dict(x._fields())
-        return fields, lambda parts: _values._make_object("object", zip(fields, parts))
+        fields, made_as = dict(x._fields()), _values._type_of(x)
+        return fields, lambda parts: _values._make_object(made_as, zip(fields, parts))
     if kind == "cell":
         return dict(enumerate(_values._items(x))), lambda parts: _values._make_cell("cell", x.shape, parts)
     return None, None

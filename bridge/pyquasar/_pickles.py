@@ -34,7 +34,7 @@ def reduce_value(self):
     if kind == "cell":
         return _pickled(home, kind, self.typename, self.shape, _values._items(self))
     if kind == "object":
-        return _pickled(home, kind, self.typename, self._fields())
+        return _pickled(home, kind, _values._type_of(self), self._fields())
     return _pickled(home, "type", str(self)) if kind == "type" else _pickled(home, "value", self.to_py())
 
 

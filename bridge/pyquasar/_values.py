@@ -1007,10 +1007,17 @@ def _make_cell(typename, shape, items):
     return c
 
 
+_DICTIONARY = "dict()"  # stands for the type of a dictionary, which is object
+
+
+def _type_of(o):
+    return _DICTIONARY if o._is_dictionary() else o.typename
+
+
 def _make_object(typename, fields):
-    if typename != "object":
+    if typename not in ("object", _DICTIONARY):
         return _machine().typename(typename)(**dict(fields))
-    o = _machine().evaluate("object()")
+    o = _machine().evaluate(typename if typename == _DICTIONARY else "object()")
     for key, x in fields:
         o[key] = x
     return o
@@ -1024,7 +1031,7 @@ def _items(cell):
 def duplicate(self):
     """Returns a copy: arrays and cells get their own storage, and objects their own fields."""
     if self._kind == "object":
-        return _make_object(self.typename, self._fields())
+        return _make_object(_type_of(self), self._fields())
     if self._kind == "array" and not self._recorded:  # also without dimensions, where functions see a number
         return self._converted(self._dtype, True)
     return _built_in("copy")(self) if self._kind in ("array", "cell") else self
@@ -1033,7 +1040,7 @@ def duplicate(self):
 def deep_duplicate(self, memo):
     import copy
     if self._kind == "object":
-        return _make_object(self.typename, copy.deepcopy(self._fields(), memo))
+        return _make_object(_type_of(self), copy.deepcopy(self._fields(), memo))
     if self._kind == "cell":
         return _make_cell(self.typename, self.shape, copy.deepcopy(_items(self), memo))
     return duplicate(self)

@@ -795,6 +795,18 @@ class Dictionaries(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "elements cannot be deleted"):
             del q.zeros(3)[0]
 
+    def test_dictionaries_stay_dictionaries_in_copies(self):
+        d = q.evaluate('{"a": 1, 2: {"b": "x"}, {1, "x"}: {3: 4}}')
+        self.assertIs(d.to_py(), d)
+        o = q.evaluate("object(a := 1)")
+        self.assertIs(o.to_py(), o)
+        for x, text in (d, '{"a": 1, 2: {"b": "x"}, {1,"x"}: {3: 4}}'), (o, "object{a: 1}"):
+            for same in copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), q.copy(x), q.deepcopy(x):
+                self.assertEqual(repr(same), text)
+        self.assertEqual(repr(q.value({"a": 1})), '{"a": 1}')
+        d[2]["b"] = 7
+        self.assertEqual(d[2]["b"], 7)
+
     def test_methods_are_those_of_a_dict(self):
         plain = {"a": 1, 2: "two", (1, (2, "x")): None, "keys of": [3, "c"]}
         d = q.value(plain)

@@ -193,12 +193,26 @@ static void add_string(Printer *p, const Str *s, bool quoted) {
     if (quoted) qtext_putc(p->t, '"');
 }
 
+/* Whether the text is a name of the language, which cannot be mistaken for a number, an empty key or two keys. */
+static bool is_name(const Str *s) {
+    bool word = s->len && !(s->s[0] >= '0' && s->s[0] <= '9');
+    for (uint32_t i = 0; i < s->len && word; i++) {
+        char c = s->s[i];
+        word = c == '_' || (c >= '0' && c <= '9') || (unsigned)((c | 32) - 'a') < 26;
+    }
+    return word;
+}
+
+/* Dictionaries are shown as they are written in programs, {"a": 1}, and other objects with the names of their fields,
+ * object{a: 1}. */
 static qs_status add_object(Printer *p, const Object *o, const Above *above, int depth) {
+    bool dictionary = qobj_is_dictionary(o);
     qs_value key, v;
-    qtext_printf(p->t, "%s{", o->cls ? o->cls->name->s : "object");
+    if (dictionary && !qobj_count(o)) return qtext_puts(p->t, "dict()"), QS_OK;
+    qtext_printf(p->t, "%s{", o->cls ? o->cls->name->s : dictionary ? "" : "object");
     for (uint32_t i = 0; qobj_entry(o, i, &key, &v); i++) {
         qtext_puts(p->t, i ? ", " : "");
-        if (key.kind == QS_STRING) add_string(p, key.u.p, false);
+        if (key.kind == QS_STRING) add_string(p, key.u.p, dictionary || !is_name(key.u.p));
         else TRY(add_value(p, key, above, depth));
         qtext_puts(p->t, ": ");
         TRY(add_value(p, v, above, depth));

@@ -292,6 +292,11 @@ qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
     return QS_OK;
 }
 
+qs_status qobj_new_dictionary(qs_vm *vm, Object **out) {
+    TRY(qobj_new(vm, NULL, out));
+    return (*out)->gc.hdr.flags |= OBJECT_DICTIONARY, QS_OK;
+}
+
 static bool open_ended(const Object *o) { return !o->cls || o->cls->kind == CLASS_DYNAMIC; }
 
 static uint32_t count_declared(const Object *o) { return o->cls ? (uint32_t)o->cls->nfields : 0; }
@@ -528,6 +533,7 @@ static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
     Object *r;
     qs_value key, v;
     TRY(qobj_new(vm, a->cls, &r));
+    r->gc.hdr.flags = a->gc.hdr.flags & OBJECT_DICTIONARY;
     *out = qval_object(QS_OBJECT, r);
     for (uint32_t i = 0; qobj_entry(a, i, &key, &v); i++) /* as constructors do: immutable fields, too */
         TRY(key.kind == QS_STRING ? qobj_init(vm, r, key.u.p, v) : qobj_set_key(vm, r, key, v));

@@ -132,6 +132,8 @@ typedef struct Class {
     struct Function *ctors; /* functions of the same name, borrowed; NULL: none */
 } Class;
 
+enum { OBJECT_DICTIONARY = 1 }; /* hdr.flags: made as a dictionary: it is printed as one, and is a dict in Python */
+
 /* An instance of a class, or with cls NULL an object() or dict().  Its slots are the declared fields, followed by one
  * for each entry of `keys`: the name of an added field, or another key. */
 typedef struct Object {
@@ -252,7 +254,9 @@ qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out); /* out: th
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
 void qclass_free(qs_vm *vm, Class *cls);
 qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out); /* null: none; QS_ENAME: not set yet */
-qs_status qobj_new(qs_vm *vm, Class *cls, Object **out);            /* fields get init, else the zero of their type */
+qs_status qobj_new(qs_vm *vm, Class *cls, Object **out); /* fields get init, else the zero of their type */
+qs_status qobj_new_dictionary(qs_vm *vm, Object **out);
+static inline bool qobj_is_dictionary(const Object *o) { return o->gc.hdr.flags & OBJECT_DICTIONARY; }
 qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out); /* QS_ENAME with did-you-mean */
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);    /* QS_EVALUE when the class is immutable */
 qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);   /* for constructors: immutable fields too */
