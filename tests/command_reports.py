@@ -246,6 +246,20 @@ class Dump(WithCache):
         self.assertEqual(0, self.count_row_passes("row_terms", *loops(others),
                                                   "for j = 0..19\ns += exp(x[j,pos])\nend"))
 
+    def test_elements_at_chosen_indices_are_kept(self):
+        """Unless the loop changes the array, or has another way out, such as the test of another array."""
+        loop = """function k = NAME(x, z)
+                k = 0
+                for i = 0..numel(x)-1
+                    if x[i] > x[k]
+                        BODY
+                    end
+                end
+            end"""
+        call = "x = mod((0..99)*37, 101); print NAME(x, x[0..98])"
+        functions = [loop.replace("BODY", body) for body in ("k = i", "x[k] = 7\nk = i", "k = i + 0*z[k]")]
+        self.assertEqual(self.count_changes("chosen_elements", functions, call), 1)
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

@@ -8,6 +8,7 @@
 
 /* -- KFunc to KFunc: they return f itself if nothing is gained ----------------------------------------------------- */
 const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);       /* in float32 where the bits stay the same */
+const KFunc *kchosenelements_keep(Ctx *c, Arena *a, const KFunc *f);  /* keeps x[k] where a loop searches for k */
 const KFunc *kunused_remove(Ctx *c, Arena *a, const KFunc *f);        /* removes values that nothing uses */
 const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);     /* makes tests of inner loops in front of them */
 const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);    /* the innermost loop becomes independent */

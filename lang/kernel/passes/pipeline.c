@@ -50,7 +50,9 @@ static const struct {
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-         {{"unused", "passes count the uses of variables", .transform = kunused_remove},
+         {{"chosen_elements", "the element at an index that a loop chooses is in a variable",
+           .transform = kchosenelements_keep},
+          {"unused", "passes count the uses of variables", .transform = kunused_remove},
           {"index_tests", "inner loops whose index tests can be made in front of them have none",
            .transform = kindextests_hoist},
           {"float32", "loops compute in the precision of the elements where bits or fast math allow it",
