@@ -231,10 +231,13 @@ class Dump(WithCache):
 
     def test_kernels_search_rows_in_vectors(self):
         """Columns, and rows of a known short length, stay as they are."""
-        rows = ["t = max(t, x[pos,j])", "t = min(x[pos,j], t)\ns = max(s, -x[pos,j])"]
-        self.assertEqual(2, self.count_row_passes("row_extremes", *("for j = 0..n-1\n" + r + "\nend" for r in rows)))
+        rows = ["t = max(t, x[pos,j])", "t = min(x[pos,j], t)\ns = max(s, -x[pos,j])",
+                "if x[pos,j] > t\nt = x[pos,j]\ns = j\nend"]
+        self.assertEqual(3, self.count_row_passes("row_extremes", *("for j = 0..n-1\n" + r + "\nend" for r in rows)))
         self.assertEqual(0, self.count_row_passes("row_extremes", "for j = 0..19\nt = max(t, x[j,pos])\nend",
-                                                  "for j = 0..19\nt = max(t, x[pos,j])\nend"))
+                                                  "for j = 0..19\nt = max(t, x[pos,j])\nend",
+                                                  "for j = 0..n-1\nc = x[pos,j] > t\nt = c ? x[pos,j] : t\n"
+                                                  "s = c ? s + j : s\nend"))
 
     def test_terms_of_sums_along_rows_run_in_blocks(self):
         """A sum whose terms are cheap, one that is stored, and columns stay as they are."""

@@ -119,7 +119,15 @@ static bool has_alternative(const Search *s, KRef other) {
     return branches == 1;
 }
 
-/* Whether the branch of the comparison only sets variables that the loop does not read. */
+static int count_operands(const Search *s, KRef value) {
+    int uses = 0;
+    for (KRef r = s->loop + 1; r < s->end; r++)
+        for (int k = 0; k < 3; k++) uses += get_ins(s, r)->arg[k] == value;
+    return uses;
+}
+
+/* Whether the branch of the comparison only sets variables that the loop does not read, and nothing else uses the
+ * comparison. */
 static bool is_branch(const Search *s, KRef set, Extreme *e) {
     e->branch = s->f->regions[set].around, e->end = s->f->regions[e->branch].end;
     const KIns *i = get_ins(s, e->branch);
@@ -129,6 +137,7 @@ static bool is_branch(const Search *s, KRef set, Extreme *e) {
     if (i->op != K_IF || around != s->loop) return false;
     if (get_ins(s, e->end)->op != K_END && !has_alternative(s, e->end)) return false;
     if (!is_comparison(s, i->a, e) || !is_same(s, get_ins(s, set)->b, e->value)) return false;
+    if (count_operands(s, i->a) != 1) return false;
     for (KRef r = e->branch + 1; r < e->end; r++) {
         i = get_ins(s, r);
         if (i->op == K_SET && r != set) {
@@ -140,6 +149,28 @@ static bool is_branch(const Search *s, KRef set, Extreme *e) {
     return true;
 }
 
+/* Whether r is `n = s < e ? i : n`, which goes with `s = s < e ? e : s`. */
+static bool is_companion(const Search *s, const Extreme *e, KRef r) {
+    const KIns *set = get_ins(s, r), *i = get_ins(s, set->b);
+    bool chooses = set->op == K_SET && is_inside(s, set->b) && i->op == K_SELECT && i->a == e->compare;
+    return chooses && r != e->branch && e->branch == e->end && is_get(s, i->c, set->a);
+}
+
+/* Finds the other variables that the comparison sets; false: it is used otherwise, too. */
+static bool find_companions(const Search *s, Extreme *e) {
+    int companions = 0;
+    for (KRef r = s->loop + 1; r < s->end; r++) {
+        if (!is_companion(s, e, r)) continue;
+        Uses u = count_uses(s, get_ins(s, r)->a);
+        KRef value = get_ins(s, get_ins(s, r)->b)->b;
+        if (get_ins(s, r)->a > s->loop || u.sets != 1 || u.reads != 1 || count_steps(s, value, 0) >= LONGEST)
+            return false;
+        companions++;
+    }
+    e->more = companions > 0;
+    return count_operands(s, e->compare) == 1 + companions;
+}
+
 /* s = max(s, e), s = s < e ? e : s */
 static bool is_choice(const Search *s, KRef set, Extreme *e) {
     KRef v = get_ins(s, set)->b;
@@ -147,7 +178,8 @@ static bool is_choice(const Search *s, KRef set, Extreme *e) {
     e->branch = e->end = set;
     if (s->f->regions[set].around != s->loop || !is_inside(s, v)) return false;
     if (i->op == K_SELECT)
-        return is_comparison(s, i->a, e) && is_same(s, i->b, e->value) && is_get(s, i->c, e->variable);
+        return is_comparison(s, i->a, e) && is_same(s, i->b, e->value) && is_get(s, i->c, e->variable) &&
+               find_companions(s, e);
     e->compare = v, e->most = i->op == K_MAX, e->value = is_get(s, i->a, e->variable) ? i->b : i->a;
     return (i->op == K_MAX || i->op == K_MIN) && kir_is_float((qs_dtype)i->dtype) &&
            (is_get(s, i->a, e->variable) || is_get(s, i->b, e->variable));
@@ -178,11 +210,11 @@ static bool is_plain(const Search *s) {
     return true;
 }
 
-/* Whether a branch that was found before has this SET. */
-static bool is_known(const Search *s, KRef set) {
+/* Returns the extreme to which the SET belongs; NULL: none. */
+static const Extreme *find_owner(const Search *s, KRef set) {
     for (const Extreme *e = s->extreme; e < s->extreme + s->n; e++)
-        if (set >= e->branch && set <= e->end) return true;
-    return false;
+        if ((set >= e->branch && set <= e->end) || is_companion(s, e, set)) return e;
+    return NULL;
 }
 
 /* Whether the branches of two extremes exclude each other if the smallest value is not above the largest. */
@@ -215,7 +247,7 @@ static bool is_candidate(void *pass, KRef loop) {
         if (get_ins(s, r)->op == K_SET && get_ins(s, r)->a < loop && is_extreme(s, r, &s->extreme[s->n])) s->n++;
     for (KRef r = loop + 1; r < s->end; r++) {
         set = get_ins(s, r);
-        if (set->op != K_SET || set->a > loop || is_known(s, r)) continue;
+        if (set->op != K_SET || set->a > loop || find_owner(s, r)) continue;
         Uses u = count_uses(s, set->a);
         if (u.reads && !u.free) return false;
     }
@@ -252,11 +284,17 @@ static bool is_end_of_else(const Search *s, KRef r) {
 static void copy_comparing(Search *s) {
     kir_copy_mapped(s->to, s->f, s->map, s->loop);
     for (KRef r = s->loop + 1; r < s->end; r++) {
+<<<<<<< HEAD
         const Extreme *e = s->extreme;
         while (e < s->extreme + s->n && e->branch != r) e++;
         if (is_end_of_else(s, r)) continue;
         if (e == s->extreme + s->n) kir_copy_mapped(s->to, s->f, s->map, r);
         else compare_value(s, e), r = e->end;
+=======
+        const Extreme *e = find_owner(s, r);
+        if (!e) kir_copy_mapped(s->to, s->f, s->map, r);
+        else if (r == e->branch) compare_value(s, e), r = e->end;
+>>>>>>> 97672ca8 (Keep the order of loops that count how often an extreme is beaten)
     }
     kir_flow(s->to, K_END, 0);
 }
@@ -297,6 +335,10 @@ static void find_index(Search *s, const Extreme *e, KRef best) {
     for (KRef r = e->branch + 1; r < e->end; r++) {
         const KIns *i = get_ins(s, r);
         if (i->op == K_SET) kir_set(to, s->map[i->a], copy_value(s, i->b));
+    }
+    for (KRef r = s->loop + 1; r < s->end; r++) {
+        const KIns *i = get_ins(s, r);
+        if (is_companion(s, e, r)) kir_set(to, s->map[i->a], copy_value(s, get_ins(s, i->b)->b));
     }
     kir_flow(to, K_END, 0);
 }
