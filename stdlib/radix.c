@@ -119,14 +119,15 @@ static inline void finish_lines(bool stream) {
         (void)x;                                                                                                       \
         for (size_t i = 0; i < n; i++) at[i] = POSITION(x[i]);                                                         \
     }                                                                                                                  \
-    static void range_##name(const void *items, size_t n, uint64_t range[2]) {                                         \
+    static void range_##name(const void *items, size_t n, KeyRange *range) {                                           \
         const T *x = items;                                                                                            \
-        W least = (W)range[0], most = (W)range[1]; /* initially all ones and 0 */                                      \
+        W least = (W)range->least, most = (W)range->most, common = (W)range->common, any = (W)range->any;              \
         for (size_t i = 0; i < n; i++) {                                                                               \
             W k = (W)(KEY(T, x[i]) >> (LOW));                                                                          \
             least = k < least ? k : least, most = k > most ? k : most;                                                 \
+            common &= k, any |= k;                                                                                     \
         }                                                                                                              \
-        range[0] = least, range[1] = most;                                                                             \
+        *range = (KeyRange){least, most, common, any};                                                                 \
     }                                                                                                                  \
     static void tally_##name(const void *keys, size_t n, Digit d, size_t *counts) {                                    \
         const W *k = keys, base = (W)d.base;                                                                           \

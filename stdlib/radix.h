@@ -42,6 +42,11 @@ typedef struct {
     uint64_t mask;
 } Digit; /* extracts a digit of a number: (number - base) >> shift & mask */
 
+/* The smallest and the largest key, the bits that all keys have and the bits that a key has. */
+typedef struct {
+    uint64_t least, most, common, any;
+} KeyRange;
+
 typedef struct {
     size_t size;
     int low; /* number of bits below the key */
@@ -49,7 +54,7 @@ typedef struct {
     void (*pack)(const void *keys, size_t n, size_t first, void *items);
     void (*unpack)(const void *items, size_t n, void *keys);
     void (*places)(const void *items, size_t n, double *at);
-    void (*range)(const void *items, size_t n, uint64_t range[2]); /* extends range[] to include the keys */
+    void (*range)(const void *items, size_t n, KeyRange *range); /* extends *range to include the keys */
     /* By a digit of the key: `tally` counts the keys with each digit; `spread` stores each as an item at the next
      * position of the bucket for its digit.  items: aligned to 64 bytes; stream: they do not fit in the cache. */
     void (*tally)(const void *keys, size_t n, Digit d, size_t *counts);

@@ -37,7 +37,7 @@ enum {
     LONG_LINE_ALONE = 1 << 20, /* the same for one thread that compares vectors */
     BUCKET_ITEMS = 15000,      /* in most buckets; 2^n would put their ends into the same set of the cache */
     FINE_BITS = 13,            /* number of leading key bits by which items are counted before these form buckets */
-    COUNTED_BITS = 16,         /* keys of so few bits are sorted by counting each of them */
+    COUNTED_BITS = 18,         /* keys that differ in so few bits are sorted by counting each of them */
     STREAM_BYTES = 1 << 20,    /* size from which items of buckets bypass the cache */
     STEP_ITEMS = 1 << 20       /* number of elements per thread that are sorted between two safe points */
 };
@@ -91,10 +91,15 @@ static void pass_over(Items *s, uint64_t base, int low, int bits, int passes) {
 static bool insert(const Items *s) { return s->form->insert(s->items, s->n, PATIENCE * s->n + FEW_ITEMS * FEW_ITEMS); }
 static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 
-/* Sorts items with keys from `least` to `most`; counts has room for 1 << WIDE_BITS. */
-static void sort_items(Items *s, uint64_t least, uint64_t most) {
-    if (least >= most) return;
-    int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT_LINE ? NARROW_BITS : WIDE_BITS;
+/* Returns the number of low bits that are the same in all keys: small integers as floats differ in few leading bits. */
+static int same_bits(const KeyRange *r) { return r->common == r->any ? 0 : __builtin_ctzll(r->common ^ r->any); }
+
+/* Sorts items with keys in a range; counts has room for 1 << WIDE_BITS. */
+static void sort_items(Items *s, const KeyRange *r) {
+    if (r->least >= r->most) return;
+    uint64_t least = r->least;
+    int same = same_bits(r), low = s->form->low + same, bits = bits_of(r->most - least) - same,
+        widest = s->n < SHORT_LINE ? NARROW_BITS : WIDE_BITS;
     if (s->form->compare && (bits > widest || s->n <= FEW_ITEMS)) {
         s->form->compare(s->items, s->n, s->spare);
         return;
@@ -104,18 +109,18 @@ static void sort_items(Items *s, uint64_t least, uint64_t most) {
     if (passes > MOST_PASSES) passes = MOST_PASSES;
     int wanted = number + PLENTY_BITS < passes * widest ? number + PLENTY_BITS : passes * widest;
     if (bits > wanted) {
-        pass_over(s, least << low, low + bits - wanted, wanted, passes);
+        pass_over(s, least << s->form->low, low + bits - wanted, wanted, passes);
         if (insert(s)) return;
     }
-    pass_over(s, least << low, low, bits, (bits + widest - 1) / widest);
+    pass_over(s, least << s->form->low, low, bits, (bits + widest - 1) / widest);
 }
 
 /* -- elements and items -------------------------------------------------------------------------------------------- */
 typedef struct {
-    uint64_t range[2];
-    bool signs;
-} Range; /* range of the keys; signs: a -0 occurs */
-static const Range no_keys = {{UINT64_MAX, 0}, false};
+    KeyRange keys;
+    bool signs; /* a -0 occurs */
+} Range;
+static const Range no_keys = {{UINT64_MAX, 0, UINT64_MAX, 0}, false};
 
 /* Buffer for keys of 32 or 64 bits. */
 typedef union {
@@ -137,7 +142,7 @@ static Range pack_line(const Items *s) {
         n = chunk(at, s->n);
         r.signs |= make_keys(s, at, n, &keys);
         s->form->pack(&keys, n, at, items);
-        s->form->range(items, n, r.range);
+        s->form->range(items, n, &r.keys);
     }
     return r;
 }
@@ -166,7 +171,7 @@ static void sort_line(Items *s) {
     bool apart = s->src != s->items;
     s->counts = counts;
     Range r = pack_line(s);
-    sort_items(s, r.range[0], r.range[1]);
+    sort_items(s, &r.keys);
     if (r.signs && apart) zeros = s->keys->take_zeros(s->src, s->step, s->n, s->spare);
     take_back(s, 0);
     if (zeros) s->keys->put_zeros(s->spare, zeros, s->dst, s->step);
@@ -211,7 +216,7 @@ static void make_pieces(void *ud, int64_t first, int64_t last, int worker) {
         for (size_t at = begin_of(l, p), end = begin_of(l, p + 1), n; at < end; at += n) {
             n = chunk(at, end);
             r.signs |= make_keys(&l->line, at, n, key_at(l, at));
-            l->keys->range(key_at(l, at), n, r.range);
+            l->keys->range(key_at(l, at), n, &r.keys);
         }
         l->ranges[p] = r;
     }
@@ -273,8 +278,8 @@ static void sort_buckets(void *ud, int64_t first, int64_t last, int worker) {
         s.n = l->ends[b] - from, s.counts = counts;
         s.items = (char *)s.items + from * size, s.spare = (char *)s.spare + from * size;
         Range r = no_keys;
-        s.form->range(s.items, s.n, r.range);
-        sort_items(&s, r.range[0], r.range[1]);
+        s.form->range(s.items, s.n, &r.keys);
+        sort_items(&s, &r.keys);
         take_back(&s, from);
     }
 }
@@ -286,16 +291,18 @@ static void fill_pieces(void *ud, int64_t first, int64_t last, int worker) {
     (void)worker;
     for (int64_t p = first; p < last; p++) {
         Keys keys;
-        size_t key = 0, end = begin_of(l, p + 1), n;
+        uint64_t key = 0;
+        int shift = l->first.shift;
+        size_t end = begin_of(l, p + 1), n;
         for (size_t to = begin_of(l, p); to < end; to += n) {
             n = chunk(to, end);
             for (size_t i = 0; i < n;) {
                 while (l->fine[key] <= to + i) key++;
                 size_t stop = l->fine[key] - to < n ? l->fine[key] - to : n;
                 if (l->keys->size == sizeof *keys.narrow)
-                    for (; i < stop; i++) keys.narrow[i] = (uint32_t)(l->first.base + key);
+                    for (; i < stop; i++) keys.narrow[i] = (uint32_t)(l->first.base + (key << shift));
                 else
-                    for (; i < stop; i++) keys.wide[i] = l->first.base + key;
+                    for (; i < stop; i++) keys.wide[i] = l->first.base + (key << shift);
             }
             s->keys->back(&keys, n, s->down, s->dst + to * s->step * qdtype_size(s->d), s->step);
         }
@@ -311,19 +318,21 @@ static void sum_tallies(const Long *l) {
     }
 }
 
-/* Chooses the first bits by the range of the keys; returns whether these are all bits, so that counting sorts. */
+/* Chooses the first bits by the range of the keys; returns whether these are all bits in which keys differ, so that
+ * counting sorts. */
 static bool choose_bits(Long *l) {
-    Range r = no_keys;
+    KeyRange r = no_keys.keys;
     for (int p = 0; p < l->npieces; p++) {
-        const Range *piece = &l->ranges[p];
-        r.range[0] = piece->range[0] < r.range[0] ? piece->range[0] : r.range[0];
-        r.range[1] = piece->range[1] > r.range[1] ? piece->range[1] : r.range[1];
-        l->signs |= piece->signs;
+        const KeyRange *keys = &l->ranges[p].keys;
+        r.least = keys->least < r.least ? keys->least : r.least, r.most = keys->most > r.most ? keys->most : r.most;
+        r.common &= keys->common, r.any |= keys->any;
+        l->signs |= l->ranges[p].signs;
     }
-    int bits = bits_of(r.range[1] - r.range[0]);
-    bool counted = !l->line.index && bits <= COUNTED_BITS && l->line.n >> bits;
-    l->fine_bits = counted ? bits : FINE_BITS;
-    l->first = (Digit){r.range[0], bits > l->fine_bits ? bits - l->fine_bits : 0, ((uint64_t)1 << l->fine_bits) - 1};
+    int bits = bits_of(r.most - r.least), same = same_bits(&r), counted_bits = bits - same;
+    bool counted = !l->line.index && counted_bits <= COUNTED_BITS && l->line.n >> counted_bits;
+    l->fine_bits = counted ? counted_bits : FINE_BITS;
+    int shift = counted ? same : bits > FINE_BITS ? bits - FINE_BITS : 0;
+    l->first = (Digit){r.least, shift, ((uint64_t)1 << l->fine_bits) - 1};
     return counted;
 }
 
@@ -513,8 +522,8 @@ SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n) {
     size_t counts[1 << WIDE_BITS];
     Items s = {.form = qradix_items(ITEM_PAIR), .n = n, .items = x, .spare = spare, .counts = counts};
     Range r = no_keys;
-    s.form->range(x, n, r.range);
-    sort_items(&s, r.range[0], r.range[1]);
+    s.form->range(x, n, &r.keys);
+    sort_items(&s, &r.keys);
     return s.items;
 }
 
