@@ -284,17 +284,10 @@ static bool is_end_of_else(const Search *s, KRef r) {
 static void copy_comparing(Search *s) {
     kir_copy_mapped(s->to, s->f, s->map, s->loop);
     for (KRef r = s->loop + 1; r < s->end; r++) {
-<<<<<<< HEAD
-        const Extreme *e = s->extreme;
-        while (e < s->extreme + s->n && e->branch != r) e++;
-        if (is_end_of_else(s, r)) continue;
-        if (e == s->extreme + s->n) kir_copy_mapped(s->to, s->f, s->map, r);
-        else compare_value(s, e), r = e->end;
-=======
         const Extreme *e = find_owner(s, r);
+        if (is_end_of_else(s, r)) continue;
         if (!e) kir_copy_mapped(s->to, s->f, s->map, r);
         else if (r == e->branch) compare_value(s, e), r = e->end;
->>>>>>> 97672ca8 (Keep the order of loops that count how often an extreme is beaten)
     }
     kir_flow(s->to, K_END, 0);
 }
