@@ -29,8 +29,9 @@ static bool split_agrees(const KCase *before, const KCase *want, bool rows, Text
     KSplit split;
     if (!kopt_interior(&ctx, before->arena, before->func, rows, &split)) return true;
     KCase *k = kgen_copy(before);
-    kir_seal(split.func);
-    k->func = split.func;
+    KFunc *interior = (KFunc *)(uintptr_t)split.func;
+    kir_seal(interior);
+    k->func = interior;
     nsplit++;
     return kir_verify(&ctx, split.func) == QS_OK && kgen_evaluate(k) == QS_OK && kgen_same(want, k, why);
 }
