@@ -73,8 +73,8 @@ static Node *type_value(Parser *p, TypeExpr *t) {
     return n;
 }
 
-/* Parses comma-separated expressions up to the partner of the opening token, which has been consumed.  The items of a
- * dictionary are a key, a value, a key, a value. */
+/* Parses comma-separated expressions up to the partner of the opening token, which has been consumed.  A comma may
+ * follow the last one.  The items of a dictionary are a key, a value, a key, a value. */
 static NodeList items(Parser *p, uint32_t opener, TokenKind closer, bool *dictionary) {
     uint32_t mark = p->nscratch;
     int height = 0;
@@ -90,7 +90,6 @@ static NodeList items(Parser *p, uint32_t opener, TokenKind closer, bool *dictio
             qparse_push(p, &n, sizeof n);
         }
         if (!qparse_accept(p, T_COMMA)) break;
-        if (p->k == closer) qparse_expected(p, "an element after ','");
     }
     bool matrix = closer == T_RBRACK;
     if (p->k == T_SEMI && matrix)
@@ -210,8 +209,8 @@ static Arg parse_argument(Parser *p) {
     return a;
 }
 
-/* Parses arguments; the current token is (.  *lists gets a bit for each of the first 64 arguments that is a list,
- * written ...list; NULL: lists are refused. */
+/* Parses arguments; the current token is (, and a comma may follow the last argument.  *lists gets a bit
+ * for each of the first 64 arguments that is a list, written ...list; NULL: lists are refused. */
 static ArgList arguments(Parser *p, uint64_t *lists) {
     uint32_t opener = p->i, mark = p->nscratch;
     int height = 0;
@@ -230,7 +229,6 @@ static ArgList arguments(Parser *p, uint64_t *lists) {
         qparse_push(p, &a, sizeof a);
         while (qparse_accept(p, T_SEMI)) {} /* as in add(() -> x = 1;) */
         if (!qparse_accept(p, T_COMMA)) break;
-        if (p->k == T_RPAREN) qparse_expected(p, "an argument after ','");
     }
     qparse_close(p, T_RPAREN, opener, "',' or ");
     ArgList list;

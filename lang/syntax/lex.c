@@ -387,7 +387,12 @@ static void lex_string(Lexer *l) {
         }
         l->s++;
     }
-    complain(l, from, "the string is not closed: a \" is missing before the end of the line");
+    const char *line = from;
+    while (line > l->text && line[-1] != '\n') line--;
+    bool escaped = memmem(line, (size_t)(from - line), "\\\"", 2);
+    complain(l, from,
+             escaped ? "the string is not closed: a quote in a string is doubled, \"\", and \\ is an ordinary character"
+                     : "the string is not closed: a \" is missing before the end of the line");
     push_token(l, T_STRING, from, l->s);
 }
 

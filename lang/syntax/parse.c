@@ -59,14 +59,20 @@ int qparse_line(const Parser *p, uint32_t pos) {
     return line;
 }
 
-/* Reports the errors of the lexer up to `pos`, so that messages appear in source order.  Returns true if the last one
- * is in the current statement and therefore explains an error of the parser there. */
+/* Reports the errors of the lexer up to the end of the line of `pos`, so that messages appear in source order, and one
+ * for each line, because the others usually follow from it.  Returns true if the last one is in the current statement
+ * and therefore explains an error of the parser there. */
 static bool lexical_errors(Parser *p, uint32_t pos) {
+    size_t len = p->u->src->len;
+    const char *end = pos < len ? memchr(p->text + pos, '\n', len - pos) : NULL;
     bool explained = false;
-    while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos &&
-           p->nreported < MAX_ERRORS) {
-        const LexError *e = &p->tokens->errors[p->lex_error++];
+    while (p->lex_error < p->tokens->nerrors && p->nreported < MAX_ERRORS) {
+        const LexError *e = &p->tokens->errors[p->lex_error];
+        if (end && e->pos > (uint32_t)(end - p->text)) break;
+        bool again = p->lex_error && qparse_line(p, e->pos) == qparse_line(p, e[-1].pos);
+        p->lex_error++;
         explained = e->pos >= p->tok[p->stmt].pos;
+        if (again) continue;
         p->nreported++;
         qdiag_error(p->u, e->pos, "%s", e->sentence->s);
     }
