@@ -487,6 +487,13 @@ static qs_status add_bytes(const Base *b, const Str *s, const Select *x, Text *t
     return QS_OK;
 }
 
+/* Whether these are bytes that follow each other, and no character is split at an end. */
+static bool is_part(const Str *s, const Select *x) {
+    size_t len, from = (size_t)x->first, to = from + x->count;
+    if (x->list || x->outside || x->shape || !x->count || (x->step != 1 && x->count > 1)) return false;
+    return char_around(s, from, &len) == from && (to == s->len || char_around(s, to, &len) == to);
+}
+
 static qs_status get_string(Base *b, const Str *s, int n, const qs_value *at, qs_value *out) {
     Indices x;
     Selection sel = {0};
@@ -496,6 +503,11 @@ static qs_status get_string(Base *b, const Str *s, int n, const qs_value *at, qs
     if (x.form == FORM_WHOLE) return *out = qval_retain(qval_object(QS_STRING, (void *)s)), QS_OK;
     if (x.form == FORM_MASK) x.form = FORM_EACH;
     TRY(qselect_each(b, &x, &sel));
+    const Select *part = &sel.at[0];
+    if (is_part(s, part)) {
+        qs_status made = qval_string(b->vm, s->s + part->first, part->count, out);
+        return qselect_close(b->vm, &sel), made;
+    }
     qtext_init(&t, qvm_ctx(b->vm));
     qs_status status = sel.at[0].shape ? qerr_set(qvm_ctx(b->vm), QS_ETYPE,
                                                   "an index of %s must be a number or a vector, "

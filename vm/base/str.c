@@ -43,10 +43,18 @@ static inline uint64_t mix(uint64_t h) {
     return h ^ h >> 29;
 }
 
+/* Loads 1 to 7 bytes: two halves that may overlap, or single bytes. */
+static uint64_t load_rest(const char *s, size_t n) {
+    uint32_t first, last;
+    if (n < sizeof first) return (uint8_t)s[0] | (uint32_t)(uint8_t)s[n / 2] << 8 | (uint32_t)(uint8_t)s[n - 1] << 16;
+    memcpy(&first, s, sizeof first), memcpy(&last, s + n - sizeof last, sizeof last);
+    return first | (uint64_t)last << 32;
+}
+
 static uint32_t hash_of(const char *s, size_t n) {
     uint64_t h = n, k; /* eight bytes at a time, mixed so that the low bits depend on all */
     for (; n >= sizeof k; s += sizeof k, n -= sizeof k) memcpy(&k, s, sizeof k), h = mix(h ^ k);
-    if (n) k = 0, memcpy(&k, s, n), h = mix(h ^ k);
+    if (n) h = mix(h ^ load_rest(s, n));
     return (uint32_t)h;
 }
 
