@@ -1,4 +1,5 @@
 /* loop_cost.c -- estimates the interpreter steps of a loop, from its tree and the current values of variables. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/syntax/operators.h"
 #include "vm/launch/loop_run.h"
 #include "vm/value/trace.h"
@@ -113,22 +114,47 @@ static double operator_steps(Estimate *e, const Node *n) {
     return 1;
 }
 
-/* The steps of a node without its children.  x[i,:], x[a..b] make an array. */
-static double own_steps(Estimate *e, const Node *n) {
-    double steps = 1, length = 1;
-    if (n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_MATRIX) return operator_steps(e, n);
-    if (n->kind != N_INDEX) return 1;
+/* The number of elements of x[i,:] or x[a..b]; 0: it is a single element. */
+static double slice_length(Estimate *e, const Node *n) {
+    double length = 0;
     const Node *base = n->u.index.base;
     qs_value v = meaning(e, base->kind == N_IDENT ? base->u.ident.sym : NULL);
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     for (int i = 0; i < n->u.index.at.n; i++) {
         const Node *at = n->u.index.at.at[i];
         if (at->kind != N_COLON && at->kind != N_RANGE) continue;
+        length = fmax(length, 1);
         if (at->kind == N_RANGE) length *= count_range(e, at);
         else if (a && i < a->rank) length *= (double)a->dims[i];
-        steps = MAKE;
     }
-    return steps == MAKE ? MAKE + element_steps(e, length) : steps;
+    return length;
+}
+
+/* The steps of a node without its children.  A slice makes an array. */
+static double own_steps(Estimate *e, const Node *n) {
+    if (n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_MATRIX) return operator_steps(e, n);
+    double length = n->kind == N_INDEX ? slice_length(e, n) : 0;
+    return length > 0 ? MAKE + element_steps(e, length) : 1;
+}
+
+/* The number of elements of an argument, as far as it is known; 0: it is a number. */
+static double argument_length(Estimate *e, const Node *n) {
+    if (n->kind == N_INDEX) return slice_length(e, n);
+    if (n->kind == N_UNARY) return argument_length(e, n->u.bin.a);
+    if (n->kind == N_BINARY) return fmax(argument_length(e, n->u.bin.a), argument_length(e, n->u.bin.b));
+    qs_value v = meaning(e, n->kind == N_IDENT ? n->u.ident.sym : NULL);
+    return v.kind == QS_ARRAY ? (double)((const Array *)v.u.p)->count : 0;
+}
+
+/* exp(x[i,:]): the interpreter needs about a step for each element of a short array; for a long array it has compiled
+ * code. */
+static double function_steps(Estimate *e, const Node *n, const Function *fn) {
+    enum { LONG = 4096 };
+    const ArgList *args = &n->u.call.args;
+    Elem row = args->n == 1 ? kelem_find(fn->native->name, 1) : EL__COUNT;
+    if (row == EL__COUNT || kelem_info[row].integers != ELEM_FLOATS) return 0;
+    double steps = fmin(argument_length(e, args->at[0].value), LONG);
+    return e->arrays += steps, steps;
 }
 
 static void add_steps(void *ud, Node **child);
@@ -139,6 +165,7 @@ static double call_steps(Estimate *e, const Node *n) {
     const Node *callee = n->u.call.callee;
     qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
     const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    if (fn && fn->fkind == FN_NATIVE) return CALL + function_steps(e, n, fn);
     if (!fn || fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL || e->calls == DEEP) return CALL;
     Estimate body = {.vm = e->vm, .sum = CALL, .calls = e->calls + 1, .sure = e->sure};
     for (int i = 0; i < fn->ast->body.n; i++) add_steps(&body, &fn->ast->body.at[i]);
