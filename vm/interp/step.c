@@ -132,8 +132,7 @@ qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_val
 static qs_status expand_spans(qs_vm *vm, qs_value base, int n, qs_value *at) {
     bool takes = n > 1 || base.kind == QS_STRING || (base.kind == QS_ARRAY && qval_array(base)->rank == 1) ||
                  (base.kind == QS_CELL && ((Cell *)base.u.p)->rank == 1);
-    takes = takes && (base.kind == QS_ARRAY || base.kind == QS_CELL || base.kind == QS_STRING) && !qtape_touches(base);
-    for (int i = 0; i < n; i++) takes = takes && !qtape_touches(at[i]);
+    takes = takes && (base.kind == QS_ARRAY || base.kind == QS_CELL || base.kind == QS_STRING);
     for (int i = 0; i < n && !takes; i++) {
         Array *a;
         if (!qval_is_span(at[i])) continue;
@@ -225,7 +224,7 @@ qs_status qstep_settle(qs_vm *vm, qs_value *at) {
 
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
     Subscript s = subscript(f, n, at, w);
-    TRY(expand_spans(vm, qtape_touches(*v) ? *v : *base, n, at));
+    TRY(expand_spans(vm, *base, n, at));
     TRY(write_element(vm, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
@@ -245,7 +244,7 @@ static qs_status update_item(qs_vm *vm, Op op, qs_value base, const Subscript *s
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
     Subscript s = subscript(f, n, at, w);
     bool traced = is_traced(*base, &s) || qtape_touches(*v);
-    TRY(expand_spans(vm, qtape_touches(*v) ? *v : *base, n, at));
+    TRY(expand_spans(vm, *base, n, at));
     if (base->kind == QS_ARRAY) TRY((traced ? qtrace(vm)->update_at : qidx_update)(vm, op, *base, &s, *v));
     else TRY(update_item(vm, op, *base, &s, *v));
     used_element(vm, f, base, n, at);

@@ -14,17 +14,30 @@
 
 #include <string.h>
 
+enum { SPAN = 3 /* numbers of a span, which are in the same array as the indices */ };
+
 typedef struct {
-    Subscript x;              /* its indices are in `at` */
-    qs_value at[QS_MAX_RANK]; /* owned */
-    bool single;              /* all indices are numbers: one element */
-    bool once;                /* no position occurs twice */
+    Subscript x; /* its indices are in `at` */
+    bool single; /* all indices are numbers: one element */
+    bool once;   /* no position occurs twice */
+    int nspans;
+    qs_value at[]; /* owned; then the numbers of the spans */
 } IndexRecord;
+
+static size_t size_of_record(int n, int nspans) {
+    return sizeof(IndexRecord) + (size_t)(n + SPAN * nspans) * sizeof(qs_value);
+}
 
 static void free_indices(qs_vm *vm, GradNode *n) {
     IndexRecord *p = n->data;
     for (int i = 0; i < p->x.n; i++) qval_release(vm, p->at[i]);
-    qmem_free(qvm_ctx(vm), p, sizeof *p);
+    qmem_free(qvm_ctx(vm), p, size_of_record(p->x.n, p->nspans));
+}
+
+/* Copies a span to to[0] and its numbers to to[distance], … */
+static void copy_span(const qs_value *from, qs_value *to, int64_t distance) {
+    memcpy(to + distance, qval_span(from), SPAN * sizeof *to);
+    *to = *from, to->u.i = distance;
 }
 
 /* Returns whether the indices are nonnegative and strictly ascending. */
@@ -48,7 +61,8 @@ static void examine_indices(qs_vm *vm, IndexRecord *p, int rank) {
         qs_value v = p->at[i];
         bool number = qval_is_number(v);
         p->single &= number;
-        if (number || qval_is_colon(v)) continue;
+        if (qval_is_span(v)) p->once &= !qaccess_is_mapped((AccessMode)p->x.mods.access);
+        if (number || qval_is_colon(v) || qval_is_span(v)) continue;
         if (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1) continue;
         p->once &= !qaccess_is_mapped((AccessMode)p->x.mods.access) && v.kind == QS_ARRAY && ascends(vm, v.u.p);
     }
@@ -56,10 +70,14 @@ static void examine_indices(qs_vm *vm, IndexRecord *p, int rank) {
 }
 
 static qs_status new_indices(qs_vm *vm, const Array *base, const Subscript *x, IndexRecord **out) {
-    IndexRecord *p = qmem_alloc(qvm_ctx(vm), sizeof *p);
+    int nspans = 0, end = x->n;
+    for (int i = 0; i < x->n; i++) nspans += qval_is_span(x->at[i]);
+    IndexRecord *p = qmem_alloc(qvm_ctx(vm), size_of_record(x->n, nspans));
     qs_status s = QS_OK;
-    p->x = (Subscript){x->n, p->at, x->mods, NULL, false};
-    for (int i = 0; i < x->n && s == QS_OK; i++) s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
+    p->x = (Subscript){x->n, p->at, x->mods, NULL, false}, p->nspans = nspans;
+    for (int i = 0; i < x->n && s == QS_OK; i++)
+        if (qval_is_span(x->at[i])) copy_span(&x->at[i], &p->at[i], end - i), end += SPAN;
+        else s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
     /* examine_indices would report indices that cannot be read yet as unordered */
     if (s == QS_OK) s = qasync_settle(vm);
     if (s != QS_OK) return free_indices(vm, &(GradNode){.data = p}), s;
@@ -113,8 +131,11 @@ static qs_status get_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_valu
 }
 
 /* Returns the subscript with untraced indices, which are stored in `plain`. */
-static Subscript without_traces(const Subscript *x, qs_value plain[QS_MAX_RANK]) {
-    for (int i = 0; i < x->n && i < QS_MAX_RANK; i++) plain[i] = qtape_plain(x->at[i]);
+enum { PLAIN = (1 + SPAN) * QS_MAX_RANK };
+static Subscript without_traces(const Subscript *x, qs_value plain[PLAIN]) {
+    for (int i = 0; i < x->n && i < QS_MAX_RANK; i++)
+        if (qval_is_span(x->at[i])) copy_span(&x->at[i], &plain[i], QS_MAX_RANK + SPAN * i - i);
+        else plain[i] = qtape_plain(x->at[i]);
     return (Subscript){x->n, plain, x->mods, x->name, x->is_list};
 }
 
@@ -122,7 +143,7 @@ static const GradRule get_rule = {
     .name = "indexing", .reverse = get_reverse, .forward = get_forward, .release = free_indices, .add = get_add};
 
 qs_status qhook_get(qs_vm *vm, qs_value base, const Subscript *x, qs_value *out) {
-    qs_value plain[QS_MAX_RANK];
+    qs_value plain[PLAIN];
     Subscript at = without_traces(x, plain);
     IndexRecord *p;
     qtape_enter(vm);
@@ -188,10 +209,11 @@ static const GradRule set_rule = {
     .name = "writing elements", .reverse = set_reverse, .forward = set_forward, .release = free_indices};
 
 qs_status qhook_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
-    qs_value plain[QS_MAX_RANK];
+    qs_value plain[PLAIN];
     Subscript at = without_traces(x, plain);
     IndexRecord *p;
-    bool recorded = base.kind == QS_ARRAY && (qtape_is_recorded(vm, base) || qtape_is_recorded(vm, v));
+    bool recorded =
+        base.kind == QS_ARRAY && x->n <= QS_MAX_RANK && (qtape_is_recorded(vm, base) || qtape_is_recorded(vm, v));
     if (!recorded) {
         qtape_enter(vm);
         qs_status s = qidx_set(vm, base, &at, base.kind == QS_ARRAY ? qtape_plain(v) : v);
