@@ -263,6 +263,19 @@ class Dump(WithCache):
         functions = [loop.replace("BODY", body) for body in ("k = i", "x[k] = 7\nk = i", "k = i + 0*z[k]")]
         self.assertEqual(self.count_changes("chosen_elements", functions, call), 1)
 
+    def test_loops_that_run_once_become_conditions(self):
+        loop = """function y = NAME(x)
+            y = zeros(100)
+            for i = 0..99
+                if x[i] < 9 || x[i] > 90
+                    EXIT
+                end
+                y[i] = 2*x[i]
+            end
+        end"""
+        functions = [loop.replace("EXIT", e) for e in ("continue", "y[i] = 1\ncontinue", "y[i] = 1")]
+        self.assertEqual(self.count_changes("single_runs", functions, "print sum(NAME(mod((0..99)*37, 101)))"), 2)
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

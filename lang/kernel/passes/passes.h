@@ -18,6 +18,7 @@ const KFunc *khoist_loads(Ctx *c, Arena *a, const KFunc *f);          /* loads w
 const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves additions out of branches */
 const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f);        /* compares values of a loop in any order */
 const KFunc *kselections_make(Ctx *c, Arena *a, const KFunc *f);      /* cheap branches become selections */
+const KFunc *ksingleruns_open(Ctx *c, Arena *a, const KFunc *f);      /* a LOOP that runs once becomes conditions */
 const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f);      /* a FOR with a BREAK becomes a LOOP */
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */
 const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);            /* runs several outer iterations together */

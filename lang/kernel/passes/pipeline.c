@@ -53,6 +53,7 @@ static const struct {
          {{"chosen_elements", "the element at an index that a loop chooses is in a variable",
            .transform = kchosenelements_keep},
           {"unused", "passes count the uses of variables", .transform = kunused_remove},
+          {"single_runs", "stores in a LOOP that runs once would not be vectorized", .transform = ksingleruns_open},
           {"index_tests", "inner loops whose index tests can be made in front of them have none",
            .transform = kindextests_hoist},
           {"float32", "loops compute in the precision of the elements where bits or fast math allow it",

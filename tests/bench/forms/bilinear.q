@@ -78,3 +78,24 @@ function out = with_while(img)
         y += 1
     end
 end
+function out = with_continue(img)
+    [h, w] = size(img)
+    out = zeros(h, w)
+    angle = 0.3
+    c = cos(angle)
+    s = sin(angle)
+    for y = 0..h-1
+        for x = 0..w-1
+            u = c*(y-128) - s*(x-128) + 128
+            v = s*(y-128) + c*(x-128) + 128
+            i = floor(u)
+            j = floor(v)
+            if i < 0 || i >= h-1 || j < 0 || j >= w-1
+                continue
+            end
+            a = u - i
+            b = v - j
+            out[y,x] = (1-a)*((1-b)*img[i,j] + b*img[i,j+1]) + a*((1-b)*img[i+1,j] + b*img[i+1,j+1])
+        end
+    end
+end

@@ -346,6 +346,13 @@ static bool is_kept(Loops *L, const KIns *i, KRef *lo, KRef *hi) {
     return false;
 }
 
+/* Whether i is the truth value of a comparison of a parameter with a constant, as an int. */
+static bool is_test_of_param(const KFunc *f, const KIns *i) {
+    const KIns *test = &f->ins[i->a], *size = &f->ins[test->a];
+    bool compares = i->dtype == QS_I64 && test->op == K_LE && f->ins[test->b].op == K_CONST && size->op == K_ABS;
+    return compares && f->ins[size->a].op == K_PARAM;
+}
+
 /* For values that are not wide, the bounds fit in 63 bits like the value, so the guard need not test for overflow. */
 static bool find_range(Loops *L, KRef r) {
     const KFunc *f = L->f;
@@ -369,6 +376,7 @@ static bool find_range(Loops *L, KRef r) {
     case K_SUB:
     case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a) && has_range(L, i->b);
     case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a);
+    case K_CAST: return is_test_of_param(f, i);
     case K_BOUND: return has_range(L, i->b);
     case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->b);
     case K_AND: return i->dtype == QS_I64 && kir_is_const(f, i->b, &k) && k >= 0;
@@ -485,6 +493,7 @@ static Bounds compute_bounds(Guard *g, KRef r) {
         a.hi = emit_op(g, K_MAX, emit_op(g, K_SUB, b.hi, int_const(g, 1)), int_const(g, 0));
         return a;
     case K_AND: return (Bounds){int_const(g, 0), same_value(g, i.b)};
+    case K_CAST: lo = same_value(g, r); return (Bounds){lo, lo};
     case K_DIV:
     case K_SHR: /* by a positive constant */
         a = bounds_of(g, i.a), lo = same_value(g, i.b);

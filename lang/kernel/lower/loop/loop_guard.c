@@ -169,28 +169,47 @@ static bool whole_sum(const Loops *L, KRef r, Affine *out, int depth) {
            kaffine_add(out, &b, i->op == K_ADD ? 1 : -1);
 }
 
-/* An upper bound of |r|; infinity: r may be NaN. */
-static double find_most(const Loops *L, KRef r, int depth) {
+/* An upper bound of |r|, if the guard finds the parameters in *params not above 1e60; infinity: r may be NaN. */
+static double find_most(const Loops *L, KRef r, int depth, KRef params[DEEP], int *n) {
     const KIns *i = &L->f->ins[r];
     double k, a, b;
     if (kir_is_const(L->f, r, &k)) return isnan(k) ? INFINITY : fabs(k);
     if (i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype)) return 0x1p64;
+    if (i->op == K_PARAM && i->dtype == QS_F64 && *n < DEEP) return params[(*n)++] = r, 1e60;
     if (!depth || !i->a) return INFINITY;
-    a = find_most(L, i->a, depth - 1);
+    a = find_most(L, i->a, depth - 1, params, n);
     if (i->op == K_MATH && (i->flag == MF_sin || i->flag == MF_cos)) return a == INFINITY ? a : 1;
     if (kir_is_rounding(i)) return a + 1;
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL) return INFINITY;
-    b = find_most(L, i->b, depth - 1);
+    b = find_most(L, i->b, depth - 1, params, n);
     return a > 1e300 || b > 1e300 ? INFINITY : i->op == K_MUL ? a * b : a + b;
 }
 
-static bool is_finite(const Loops *L, KRef r) { return find_most(L, r, DEEP) < 1e300; }
+/* Lets the guard test that a parameter is a number, and not very large. */
+static bool guard_param(Loops *L, KRef param) {
+    KRef fine = kloop_op(L, K_LE, kloop_op(L, K_ABS, param, 0), kloop_f64(L, 1e60)), one = kloop_i64(L, 1);
+    KRef at = kloop_op(L, K_SUB, kloop_cast(L, fine, QS_I64), one);
+    for (uint32_t i = 0; i < L->nchecks; i++)
+        if (L->checks[i].at == at && L->checks[i].n == one) return true;
+    return kloop_guard_inside(L, at, one, "a number is not finite");
+}
+
+/* Whether r is a number.  *guarded: the guard tests it. */
+static bool is_finite(Loops *L, KRef r, bool *guarded) {
+    KRef params[DEEP];
+    int n = 0;
+    if (find_most(L, r, DEEP, params, &n) > 1e300) return false;
+    for (int i = 0; i < n; i++)
+        if (*guarded = true, !guard_param(L, params[i])) return false;
+    return true;
+}
 
 /* Turns a comparison that does not hold into the one that does; false: an operand may be NaN. */
-static bool holds_if_turned(const Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
+static bool holds_if_turned(Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
+    bool guarded;
     if (holds) return *op != K_NE;
-    bool numbers = L->f->ins[*a].dtype == QS_I64 || (is_finite(L, *a) && is_finite(L, *b));
-    if (!numbers || (*op != K_LT && *op != K_LE)) return false;
+    if (*op != K_LT && *op != K_LE) return false;
+    if (L->f->ins[*a].dtype != QS_I64 && !(is_finite(L, *a, &guarded) && is_finite(L, *b, &guarded))) return false;
     KRef first = *a;
     return *a = *b, *b = first, *op = *op == K_LT ? K_LE : K_LT, true;
 }
@@ -256,13 +275,15 @@ static void hear_float(Loops *L, OfFloat of) {
     }
 }
 
-bool kloop_is_number(Loops *L, KRef x) {
+bool kloop_is_number(Loops *L, KRef x, bool *guarded) {
     OfFloat of = {.x = x, .least = -INFINITY};
-    if (is_finite(L, x)) return true;
+    *guarded = false;
+    if (is_finite(L, x, guarded)) return true;
+    *guarded = false;
     visit_known_conditions(L, hear_number, &of);
     if (of.number) return true;
     take_offset(L, &of);
-    return of.offset && kloop_is_number(L, of.x);
+    return of.offset && kloop_is_number(L, of.x, guarded);
 }
 
 /* -- remainders ---------------------------------------------------------------------------------------------------- */

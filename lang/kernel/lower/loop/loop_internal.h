@@ -244,6 +244,7 @@ typedef struct Loops {
     uint32_t nfaults, cap_faults;
     /* LOCALs: for each entry of out->notes, 0 or its number in the order of execution; the last such number */
     KRef note[LOOP_NOTES], noted;
+    uint32_t slips; /* tests for slips that were emitted in this pass */
     LoopBind *binds;
     uint32_t cap_binds;
     Check *checks;
@@ -704,7 +705,8 @@ int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopRe
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */
 /* Whether an enclosing condition and the guard imply that the int x is at most 2^61 (above), or at least -2^61. */
 bool kloop_is_limited(Loops *L, KRef x, bool above);
-bool kloop_is_number(Loops *L, KRef x); /* whether an enclosing condition implies that x is not NaN */
+/* Whether x is not NaN, by its operands or an enclosing condition; *guarded: if the guard finds parameters finite. */
+bool kloop_is_number(Loops *L, KRef x, bool *guarded);
 /* whether an enclosing condition, or that `cond` (0: none) holds or not, implies that kloop_remainder(x, y) is 0 */
 bool kloop_is_multiple(Loops *L, KRef x, KRef y, KRef cond, bool holds);
 /* Whether the guard can decide before the first iteration that the index is inside at this end. */

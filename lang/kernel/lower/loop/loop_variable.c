@@ -841,6 +841,7 @@ static int note_at(Loops *L, Slip slip) {
 }
 
 static void set_note(Loops *L, int n, KRef when) {
+    L->slips++;
     if (n < 0 || !L->note[n]) return;
     KRef first = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->note[n]), kloop_f64(L, 0));
     kloop_flow(L, K_IF, kloop_op(L, K_AND, when, first));
@@ -889,13 +890,16 @@ static void test_number(Loops *L, KRef x, KRef integral, const char *array, bool
     /* LLVM merges the tests for NaN of accesses with the same computed index if they are not in a branch. */
     bool element = i.op == K_LOAD || (i.op == K_CAST && L->f->ins[i.a].op == K_LOAD);
     warns = warns && x != integral;
-    KRef number = kloop_is_number(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
+    uint32_t loose = L->loose;
+    bool guarded, known = kloop_is_number(L, x, &guarded), dropped = known && !(guarded && L->mode == MODE_EXACT);
+    KRef number = dropped ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
     KRef odd = kloop_op(L, K_NE, x, integral); /* holds for NaN, too */
     bool rare = warns && L->mode != MODE_PARALLEL;
     snprintf(text, sizeof text, "an index of %.80s is not a number", array ? array : "the array");
     if (!element) kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
     if (rare) kloop_flow(L, K_IF, odd);
     if (element) kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
+    if (known) L->loose = loose;
     if (warns) kloop_note(L, SLIP_FRACTION, rare ? kbuild_int(&L->walk, QS_B1, 1) : odd);
     if (rare) kloop_flow(L, K_END, 0);
 }
