@@ -53,7 +53,7 @@ static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x)
 }
 
 /* Lowers a op= b.  As in the interpreter, a variable is read after b, where a function may have changed its elements,
- * and a field before b. */
+ * and a field before b.  That a variable has no value is an error before b is computed. */
 static qs_status lower_update(Walk *w, const Node *n) {
     const WalkRules *r = w->rules;
     Node *target = n->u.assign.targets[0];
@@ -67,6 +67,7 @@ static qs_status lower_update(Walk *w, const Node *n) {
     if (field && r->update_field) TRY(r->update_field(w, object, target, (Op)n->op, n->u.assign.value, &done));
     if (done) return QS_OK;
     if (field) TRY(r->expr->field(w, object, target, old));
+    else TRY(kcall_name(w, target->u.ident.sym, target->pos, old));
     TRY(kexpr_lower(w, n->u.assign.value, x));
     w->pos = target->pos;
     if (!field) TRY(kcall_name(w, target->u.ident.sym, target->pos, old));

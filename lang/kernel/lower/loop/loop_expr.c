@@ -31,22 +31,22 @@ static bool is_plain(const Node *n) {
 }
 
 typedef struct {
-    uint32_t nins, nfaults, loose, loose_pos, assumed, rare;
+    uint32_t nins, nfaults, loose, loose_pos, assumed, rare, slips;
     bool *set;
 } Mark;
 
 static void *mark_code(Walk *w) {
     const Loops *L = (const Loops *)w;
     Mark *m = qarena_alloc(w->arena, sizeof *m);
-    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, L->assumed, L->rare, kstmt_save(w)};
+    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, L->assumed, L->rare, L->slips, kstmt_save(w)};
     return m;
 }
 
-/* Removes the code since the mark if it may fail; it is emitted again under a condition. */
+/* Removes the code since the mark if it may fail, or warn; it is emitted again under a condition. */
 static bool take_code_back(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Mark *m = ud;
-    if (L->loose == m->loose) return false;
+    if (L->loose == m->loose && L->slips == m->slips) return false;
     kbuild_take_back(w, m->nins);
     kloop_forget_from(L, m->nins);
     L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos, L->assumed = m->assumed;
