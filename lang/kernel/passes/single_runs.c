@@ -24,9 +24,7 @@ typedef struct {
     KRef loop, end;
 } Run;
 
-static bool leaves(const Run *u, KRef r) {
-    return u->f->ins[r].op == K_BREAK && kir_jump_target(u->f, r) == u->loop;
-}
+static bool leaves(const Run *u, KRef r) { return u->f->ins[r].op == K_BREAK && kir_jump_target(u->f, r) == u->loop; }
 
 /* Whether r is an IF of the LOOP that ends with a BREAK. */
 static bool is_exit(const Run *u, KRef r) {

@@ -98,7 +98,7 @@ static void add_fact(Loops *L, Facts *to, KRef a, KRef b, int64_t least, bool di
     to->that[to->n++] = r;
 }
 
-static void hear_whole(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+static void note_int_fact(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     Facts *to = ud;
     bool equal = holds == (op == K_EQ);
     if (L->f->ins[a].dtype != QS_I64) return;
@@ -119,7 +119,7 @@ static bool is_limit(Loops *L, KRef r) {
     return kloop_guard_inside(L, r, kloop_i64(L, QINDEX_MOST), "an integer is very large");
 }
 
-static void hear_limit(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+static void note_limit(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     Limit *of = ud;
     if (of->found || L->f->ins[a].dtype != QS_I64 || (op != K_LT && op != K_LE)) return;
     KRef low = holds ? a : b, high = holds ? b : a;
@@ -128,7 +128,7 @@ static void hear_limit(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
 
 bool kloop_is_limited(Loops *L, KRef x, bool above) {
     Limit of = {.x = x, .above = above};
-    visit_known_conditions(L, hear_limit, &of);
+    visit_known_conditions(L, note_limit, &of);
     return of.found;
 }
 
@@ -214,7 +214,7 @@ static bool holds_if_turned(Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
     return *a = *b, *b = first, *op = *op == K_LT ? K_LE : K_LT, true;
 }
 
-static void hear_number(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+static void note_least(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     double k;
     if (!holds_if_turned(L, &op, &a, &b, holds) || (a != of->x && b != of->x)) return;
@@ -224,7 +224,7 @@ static void hear_number(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) 
 }
 
 /* Adds the fact from x < n, x <= n: the rounded sum is at most n-1 + offset, n + offset. */
-static void hear_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+static void note_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     Affine at;
     Rest r = {.given = {0}};
@@ -249,29 +249,29 @@ static KRef float_of(const KFunc *f, KRef at) {
     return unlimited(f, at, K_MAX, QINDEX_LEAST);
 }
 
-static void hear_bounds(Loops *L, const OfFloat *index) {
+static void add_bounds_of(Loops *L, const OfFloat *index) {
     OfFloat of = *index;
     Rest r = {.given = {0}};
-    visit_known_conditions(L, hear_number, &of);
+    visit_known_conditions(L, note_least, &of);
     if (of.least == -INFINITY || of.to->n == FACTS || !sum_of(L, of.at, &r.sum)) return;
     r.sum.constant -= (int64_t)(floor(of.least) + of.offset);
     of.to->that[of.to->n++] = r;
-    if (of.least >= 0 && of.least + of.offset >= 0) visit_known_conditions(L, hear_most, &of);
+    if (of.least >= 0 && of.least + of.offset >= 0) visit_known_conditions(L, note_most, &of);
 }
 
 /* x: the float, that from which it was rounded, or the int from which it was converted. */
-static void hear_float(Loops *L, OfFloat of) {
+static void add_float_facts(Loops *L, OfFloat of) {
     const KIns *i = &L->f->ins[of.x];
     bool converted = i->op == K_CAST && L->f->ins[i->a].dtype == QS_I64;
     bool rounded = i->op == K_MATH && (i->flag == MF_trunc || i->flag == MF_floor);
     of.whole = i->dtype == QS_I64 || kloop_is_rounded(L, of.x), of.rounds |= of.whole;
-    hear_bounds(L, &of);
+    add_bounds_of(L, &of);
     if (converted || rounded) {
         of.x = i->a;
-        hear_float(L, of);
+        add_float_facts(L, of);
     } else if (!of.offset) {
         take_offset(L, &of);
-        if (of.offset) hear_float(L, of);
+        if (of.offset) add_float_facts(L, of);
     }
 }
 
@@ -280,7 +280,7 @@ bool kloop_is_number(Loops *L, KRef x, bool *guarded) {
     *guarded = false;
     if (is_finite(L, x, guarded)) return true;
     *guarded = false;
-    visit_known_conditions(L, hear_number, &of);
+    visit_known_conditions(L, note_least, &of);
     if (of.number) return true;
     take_offset(L, &of);
     return of.offset && kloop_is_number(L, of.x, guarded);
@@ -384,9 +384,9 @@ static bool index_sum(const Loops *L, const Check *check, Affine *out) {
 void kloop_prove(Loops *L, Check *check) {
     Facts facts = {.n = 0};
     Affine low, high;
-    visit_known_conditions(L, hear_whole, &facts);
+    visit_known_conditions(L, note_int_fact, &facts);
     KRef x = float_of(L->f, check->at);
-    if (x) hear_float(L, (OfFloat){.x = x, .least = -INFINITY, .to = &facts, .at = check->at});
+    if (x) add_float_facts(L, (OfFloat){.x = x, .least = -INFINITY, .to = &facts, .at = check->at});
     if (!index_sum(L, check, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
     high.constant--;
     prove_end(L, &facts, &low, &check->low);
