@@ -336,6 +336,9 @@ static inline bool qvalue_check(PyObject *o) {
     return Py_TYPE(o) == qbridge.value || Py_TYPE(o) == qbridge.type || Py_TYPE(o) == qbridge.typed;
 }
 /* The VM of w is closed, or is closing and has emptied w. */
+static inline qs_value qwrapper_value(PyObject *o) { return ((Wrapper *)o)->v; }
+static inline Border *qwrapper_border(PyObject *o) { return ((Wrapper *)o)->border; }
+static inline PyObject *qwrapper_not_implemented(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
 static inline bool qwrapper_is_closed(const Wrapper *w) { return !w->border->vm || !w->next; }
 static inline bool qwrapper_check(PyObject *o) { return qvalue_check(o) || Py_TYPE(o) == qbridge.function; }
 /* tp_new that always fails: only the VM creates these objects. */
@@ -347,6 +350,7 @@ int qwrapper_clear(PyObject *o);
 
 /* -- items.c, operators.c: the protocols of qvalue ----------------------------------------------------------------- */
 PyObject *qitem_get(PyObject *o, PyObject *key);
+bool qitem_same_shape(const Array *a, const Array *b); /* with as many dimensions, too */
 int qitem_set(PyObject *o, PyObject *key, PyObject *x);
 Py_ssize_t qitem_count(PyObject *o);
 PyObject *qitem_at(PyObject *o, Py_ssize_t i);

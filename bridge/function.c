@@ -388,7 +388,7 @@ static bool has_nargout(const Function *f) {
 /* The position of nargout= among the names, unless the function has such a parameter; -1: none. */
 static Py_ssize_t place_of_nargout(PyObject *self, PyObject *names) {
     ALONE;
-    qs_value fn = ((Wrapper *)self)->v;
+    qs_value fn = qwrapper_value(self);
     if (fn.kind == QS_FUNCTION && has_nargout(fn.u.p)) return -1;
     for (Py_ssize_t i = 0, n = PyTuple_Size(names); i < n; i++)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "nargout") == 0) return i;
@@ -432,7 +432,7 @@ static PyObject *call_wrapper(PyObject *self, PyObject *const *args, size_t narg
 
 static PyObject *name_of(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    const Function *f = ((Wrapper *)o)->v.u.p;
+    const Function *f = qwrapper_value(o).u.p;
     return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
 }
 
@@ -484,7 +484,7 @@ static PyObject *list_parameters(const Func *f) {
  * built-in. */
 static PyObject *get_signature(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    const Function *f = qwrapper_value(o).kind == QS_FUNCTION ? qwrapper_value(o).u.p : NULL;
     if (f && f->fkind == FN_NATIVE && f->native->doc) return PyUnicode_FromString(f->native->doc);
     if (!f || f->fkind != FN_SCRIPT) return Py_INCREF(Py_None), Py_None;
     PyObject *doc = f->ast->doc ? qpy_string(f->ast->doc->s, f->ast->doc->len) : (Py_INCREF(Py_None), Py_None);
@@ -493,14 +493,14 @@ static PyObject *get_signature(PyObject *o, void *Py_UNUSED(unused)) {
 
 static PyObject *is_kernel(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    const Function *f = qwrapper_value(o).kind == QS_FUNCTION ? qwrapper_value(o).u.p : NULL;
     return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
 }
 
 /* The function that checkpoint(f) wraps; None: it wraps none. */
 static PyObject *wrapped_function(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    const Function *f = qwrapper_value(o).kind == QS_FUNCTION ? qwrapper_value(o).u.p : NULL;
     if (!f || f->fkind != FN_FOREIGN || !f->nmembers) return Py_INCREF(Py_None), Py_None;
     return qfunction_new(((Wrapper *)o)->border, qval_object(QS_FUNCTION, f->members[0]));
 }
@@ -508,7 +508,7 @@ static PyObject *wrapped_function(PyObject *o, void *Py_UNUSED(unused)) {
 /* The number of results when all are requested; 1 if undeclared. */
 static PyObject *number_of_results(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    qs_value fn = ((Wrapper *)o)->v;
+    qs_value fn = qwrapper_value(o);
     int n = fn.kind == QS_FUNCTION ? declared_results(fn.u.p) : 1;
     return PyLong_FromLong(n > 1 ? n : 1);
 }
@@ -519,7 +519,7 @@ static PyObject *why_constant(PyObject *o, PyObject *place) {
     Border *b = ((Wrapper *)o)->border;
     long i = PyLong_AsLong(place);
     if ((i == -1 && PyErr_Occurred()) || qgil_enter(b) < 0) return NULL;
-    bool yes = qtape_is_constant(b->vm, ((Wrapper *)o)->v, (int)i, why);
+    bool yes = qtape_is_constant(b->vm, qwrapper_value(o), (int)i, why);
     return qgil_result(b, yes ? PyUnicode_FromString(why) : (Py_INCREF(Py_None), Py_None));
 }
 

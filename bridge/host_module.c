@@ -387,7 +387,7 @@ static PyObject *find_home(PyObject *Py_UNUSED(module), PyObject *o) {
     if (!qwrapper_check(o)) return PyErr_SetString(PyExc_TypeError, "a value of the language is wanted"), NULL;
     Border *b = qhost_enter("pickle");
     if (!b) return NULL;
-    const char *name = qmovelaunch_home(b->vm, ((Wrapper *)o)->v);
+    const char *name = qmovelaunch_home(b->vm, qwrapper_value(o));
     return qgil_result(b, name ? qpy_string(name, strlen(name)) : none());
 }
 
@@ -692,14 +692,14 @@ static qs_status borrow_until(Border *b, PyObject *x, qs_value *out) {
 /* Returns the value twice; the second is for take_back. */
 static PyObject *lent_until(PyObject *Py_UNUSED(module), PyObject *x) {
     PyObject *v = convert_with("jax_op", x, borrow_until), *r = v ? PyTuple_New(2) : NULL;
-    PyObject *again = r && qvalue_check(v) ? qvalue_new(((Wrapper *)v)->border, ((Wrapper *)v)->v) : NULL;
+    PyObject *again = r && qvalue_check(v) ? qvalue_new(((Wrapper *)v)->border, qwrapper_value(v)) : NULL;
     if (!again) return Py_XDECREF(v), Py_XDECREF(r), NULL;
     PyTuple_SetItem(r, 0, v), PyTuple_SetItem(r, 1, again);
     return r;
 }
 
 static qs_status end_loan(Border *b, PyObject *w) {
-    Array *a = qvalue_check(w) && ((Wrapper *)w)->v.kind == QS_ARRAY ? qval_array(((Wrapper *)w)->v) : NULL;
+    Array *a = qvalue_check(w) && qwrapper_value(w).kind == QS_ARRAY ? qval_array(qwrapper_value(w)) : NULL;
     bool used = a && a->buf->lent && (a->hdr.refs > 1 || qbuf_shared(a->buf));
     return used ? qbuf_part(qvm_ctx(b->vm), a->buf) : QS_OK;
 }

@@ -12,9 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
-
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* the part of an array selected by the indices so far */
@@ -32,7 +29,7 @@ static KeyKind kind_of(PyObject *k) {
     if (k == Py_Ellipsis) return KEY_REST;
     if (k == Py_None) return KEY_NEW;
     if (PySlice_Check(k)) return KEY_SLICE;
-    if (qvalue_check(k)) return qval_is_number(value_of(k)) ? KEY_NUMBER : KEY_OTHER;
+    if (qvalue_check(k)) return qval_is_number(qwrapper_value(k)) ? KEY_NUMBER : KEY_OTHER;
     if (PyLong_Check(k)) return PyBool_Check(k) ? KEY_OTHER : KEY_NUMBER;
     /* Arrays may be both, and tensors have the number protocol. */
     bool number = PyIndex_Check(k) && !PySequence_Check(k);
@@ -150,7 +147,7 @@ static qs_status write_element(Border *b, Array *a, const View *v, qs_value x) {
     return qarr_settle(b->vm, a);
 }
 
-static bool same_shape(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
+bool qitem_same_shape(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
 
 /* *fits false: the shapes differ, so NumPy decides whether they broadcast. */
 static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool *fits) {
@@ -160,21 +157,21 @@ static qs_status write_view(Border *b, Array *a, const View *v, qs_value x, bool
     TRY(qhook_view(b->vm, a, v->rank, v->dims, v->strides, (size_t)v->offset, &r));
     qs_status s = QS_OK;
     if (x.kind != QS_ARRAY) s = qarr_fill(b->vm, r, x);
-    else if (same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
+    else if (qitem_same_shape(r, qval_array(x))) s = qarr_assign(b->vm, r, qval_array(x));
     else *fits = false;
     qarr_release(b->vm, r);
     return s;
 }
 
 static bool is_mask(PyObject *key, const Array *a) {
-    const Array *m = qvalue_check(key) && value_of(key).kind == QS_ARRAY ? value_of(key).u.p : NULL;
-    return m && m->dtype == QS_B1 && same_shape(m, a);
+    const Array *m = qvalue_check(key) && qwrapper_value(key).kind == QS_ARRAY ? qwrapper_value(key).u.p : NULL;
+    return m && m->dtype == QS_B1 && qitem_same_shape(m, a);
 }
 
 static PyObject *get_by_numpy(PyObject *o, PyObject *key) { return qbridge_support("get_item", "(OO)", o, key); }
 
 static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
-    Array *a = value_of(o).u.p;
+    Array *a = qwrapper_value(o).u.p;
     View v;
     qs_value r, mask;
     int indexed;
@@ -182,10 +179,10 @@ static PyObject *array_item(Border *b, PyObject *o, PyObject *key) {
         if (make_view(a, key, indexed, &v) < 0) return NULL;
         return qvalue_result(b, read_view(b, a, &v, &r), &r);
     }
-    if (!is_mask(key, a) || qtape_is_recorded(b->vm, value_of(o))) return get_by_numpy(o, key);
-    mask = value_of(key);
+    if (!is_mask(key, a) || qtape_is_recorded(b->vm, qwrapper_value(o))) return get_by_numpy(o, key);
+    mask = qwrapper_value(key);
     int before = qgil_work(b);
-    qs_status s = qidx_get(b->vm, value_of(o), &(Subscript){.n = 1, .at = &mask}, &r);
+    qs_status s = qidx_get(b->vm, qwrapper_value(o), &(Subscript){.n = 1, .at = &mask}, &r);
     qgil_rest(b, before);
     return qvalue_result(b, s, &r);
 }
@@ -226,7 +223,7 @@ static qs_status refuse_nan(Border *b, const Array *a, qs_value y) {
 }
 
 static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
-    Array *a = value_of(o).u.p;
+    Array *a = qwrapper_value(o).u.p;
     View v;
     int indexed;
     bool view = makes_view(key, &indexed), fits = true;
@@ -235,7 +232,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     if (!view && !is_mask(key, a)) return set_by_numpy(o, key, x);
     qs_status s = qnd_assigned(b, x, &y);
     if (s != QS_OK) return check_status(b, s);
-    if (qtape_any(b->vm, 2, (const qs_value[]){value_of(o), y})) {
+    if (qtape_any(b->vm, 2, (const qs_value[]){qwrapper_value(o), y})) {
         qs_release(b->vm, y);
         return check_status(
             b, qtape_refuse(b->vm, "x[…] = v in Python",
@@ -244,11 +241,11 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     }
     if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return check_status(b, s);
     if ((s = refuse_nan(b, a, y)) != QS_OK) return qs_release(b->vm, y), check_status(b, s);
-    mask = view ? qs_nil() : value_of(key);
+    mask = view ? qs_nil() : qwrapper_value(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* uint64 elements may be able to hold it */
     else if (view) s = write_view(b, a, &v, y, &fits);
-    else s = qidx_set(b->vm, value_of(o), &(Subscript){.n = 1, .at = &mask}, y);
+    else s = qidx_set(b->vm, qwrapper_value(o), &(Subscript){.n = 1, .at = &mask}, y);
     qgil_rest(b, before);
     qs_release(b->vm, y);
     return fits ? check_status(b, s) : set_by_numpy(o, key, x);
@@ -354,14 +351,16 @@ static int delete_from_object(Border *b, Object *o, PyObject *key) {
     return check_status(b, s);
 }
 
-bool qitem_is_dictionary(PyObject *o) { return value_of(o).kind == QS_OBJECT && qobj_has_keys(value_of(o).u.p); }
+bool qitem_is_dictionary(PyObject *o) {
+    return qwrapper_value(o).kind == QS_OBJECT && qobj_has_keys(qwrapper_value(o).u.p);
+}
 
 PyObject *qitem_entries(PyObject *o, bool pairs) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     qs_value key, v;
     if (qgil_enter(b) < 0) return NULL;
     PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list && qobj_entry(value_of(o).u.p, i, &key, &v); i++) {
+    for (uint32_t i = 0; list && qobj_entry(qwrapper_value(o).u.p, i, &key, &v); i++) {
         PyObject *k = qnd_key(b, key), *item = k && pairs ? Py_BuildValue("(NN)", k, qpy_give(b, qval_retain(v))) : k;
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
@@ -373,43 +372,43 @@ PyObject *qitem_entries(PyObject *o, bool pairs) {
 
 static PyObject *no_items(PyObject *o) {
     PyErr_Format(PyExc_TypeError, "a value of type %s has no elements",
-                 qval_type_name(border_of_wrapper(o)->vm, value_of(o)));
+                 qval_type_name(qwrapper_border(o)->vm, qwrapper_value(o)));
     return NULL;
 }
 
 PyObject *qitem_get(PyObject *o, PyObject *key) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     PyObject *r;
     if (qgil_enter(b) < 0) return NULL;
-    switch (value_of(o).kind) {
+    switch (qwrapper_value(o).kind) {
     case QS_ARRAY: r = array_item(b, o, key); break;
-    case QS_CELL: r = cell_item(b, value_of(o).u.p, key); break;
-    case QS_STRING: r = string_item(value_of(o), key); break;
-    default: r = qitem_is_dictionary(o) ? object_item(b, value_of(o).u.p, key) : no_items(o); break;
+    case QS_CELL: r = cell_item(b, qwrapper_value(o).u.p, key); break;
+    case QS_STRING: r = string_item(qwrapper_value(o), key); break;
+    default: r = qitem_is_dictionary(o) ? object_item(b, qwrapper_value(o).u.p, key) : no_items(o); break;
     }
     return qgil_result(b, r);
 }
 
 int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     int r;
     if (!x && !qitem_is_dictionary(o)) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
     if (qgil_enter(b) < 0) return -1;
     if (!x) {
-        r = delete_from_object(b, value_of(o).u.p, key);
+        r = delete_from_object(b, qwrapper_value(o).u.p, key);
         return qgil_leave(b) < 0 ? -1 : r;
     }
-    switch (value_of(o).kind) {
+    switch (qwrapper_value(o).kind) {
     case QS_ARRAY: r = set_in_array(b, o, key, x); break;
-    case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
-    default: r = qitem_is_dictionary(o) ? set_in_object(b, value_of(o).u.p, key, x) : (no_items(o), -1); break;
+    case QS_CELL: r = set_in_cell(b, qwrapper_value(o).u.p, key, x); break;
+    default: r = qitem_is_dictionary(o) ? set_in_object(b, qwrapper_value(o).u.p, key, x) : (no_items(o), -1); break;
     }
     return qgil_leave(b) < 0 ? -1 : r;
 }
 
 Py_ssize_t qitem_count(PyObject *o) {
     ALONE;
-    qs_value v = value_of(o);
+    qs_value v = qwrapper_value(o);
     int64_t dims[QS_MAX_RANK];
     if (v.kind == QS_ARRAY && qarr_shape(qval_array(v), dims, NULL)) return (Py_ssize_t)dims[0];
     if (v.kind == QS_CELL) return (Py_ssize_t)((Cell *)v.u.p)->dims[0];
@@ -420,9 +419,9 @@ Py_ssize_t qitem_count(PyObject *o) {
         return n;
     }
     if (qitem_is_dictionary(o)) return (Py_ssize_t)qobj_count(v.u.p);
-    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border_of_wrapper(o)->vm, v));
-    return qgil_leave(border_of_wrapper(o)), -1;
+    if (qgil_enter(qwrapper_border(o)) < 0) return -1;
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(qwrapper_border(o)->vm, v));
+    return qgil_leave(qwrapper_border(o)), -1;
 }
 
 PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the IndexError */
@@ -431,7 +430,7 @@ PyObject *qitem_at(PyObject *o, Py_ssize_t i) { /* iteration ends with the Index
     if (n < 0) return NULL;
     if (i >= n) return PyErr_SetString(PyExc_IndexError, "index out of range"), NULL;
     PyObject *key = PyLong_FromSsize_t(i), *r = NULL;
-    const Cell *c = value_of(o).kind == QS_CELL ? value_of(o).u.p : NULL;
+    const Cell *c = qwrapper_value(o).kind == QS_CELL ? qwrapper_value(o).u.p : NULL;
     if (c && c->rank > 1) PyErr_SetString(PyExc_TypeError, "only a cell of one dimension can be iterated over");
     else if (key) r = qitem_get(o, key);
     Py_XDECREF(key);

@@ -346,7 +346,7 @@ PyObject *qnd_from_array(Border *b, Array *a) {
 }
 
 PyObject *qnd_from_wrapper(Border *b, PyObject *o) {
-    Array *a = ((Wrapper *)o)->v.u.p;
+    Array *a = qwrapper_value(o).u.p;
     if (!format_of(a->dtype) || a->buf->home > HOST_MEMORY) return qnd_from_array(b, a);
     return open_numpy() < 0 ? NULL : PyObject_CallFunctionObjArgs(numpy.asarray, o, NULL);
 }
@@ -438,7 +438,7 @@ static bool all_whole(const Cell *c) {
 
 static bool all_numbers(const Cell *c) {
     size_t i = 0;
-    while (i < c->count && (qval_is_number(c->items[i]) || c->items[i].kind == QS_COMPLEX)) i++;
+    while (i < c->count && qval_is_scalar(c->items[i])) i++;
     return i == c->count;
 }
 
@@ -803,13 +803,9 @@ static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
     }
 }
 
-static bool is_truth(qs_value v) { /* a bool of Python or NumPy, or an array of them */
-    return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1);
-}
-
 static bool only_truths(int n, const qs_value *items) {
     int i = 0;
-    while (i < n && is_truth(items[i])) i++;
+    while (i < n && qarr_is_truth(items[i])) i++;
     return n && i == n;
 }
 

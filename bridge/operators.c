@@ -12,16 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_value(PyObject *o) { return qvalue_check(o); }
-static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
-static PyObject *not_implemented(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
-
-static bool is_array(PyObject *o) { return is_value(o) && value_of(o).kind == QS_ARRAY; }
+static bool is_array(PyObject *o) { return qvalue_check(o) && qwrapper_value(o).kind == QS_ARRAY; }
 static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
 static bool is_operand(PyObject *o) {
-    return is_value(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
+    return qvalue_check(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
            qnd_is_numbers(o) || qnd_is_tensor(o);
 }
 
@@ -32,7 +27,7 @@ static int check_status(Border *b, qs_status s) {
 /* Returns whether o has elements that a number of the language cannot represent.  Beside them every Python int becomes
  * an `int` of the language, even a small one, so that the type of a result does not depend on values. */
 static bool is_wide(PyObject *o) {
-    const Array *a = o && is_array(o) ? value_of(o).u.p : NULL;
+    const Array *a = o && is_array(o) ? qwrapper_value(o).u.p : NULL;
     return a && (a->dtype == QS_I64 || a->dtype == QS_U64);
 }
 
@@ -63,10 +58,10 @@ static int take_int(Border *b, PyObject *o, bool wide, qs_value *out) {
 
 /* Converts operand o; other: the second operand, or NULL. */
 static int take_operand(Border *b, PyObject *o, PyObject *other, qs_value *out) {
-    if (is_value(o)) {
-        if (border_of_wrapper(o) != b)
+    if (qvalue_check(o)) {
+        if (qwrapper_border(o) != b)
             return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
-        return *out = qval_retain(value_of(o)), 0;
+        return *out = qval_retain(qwrapper_value(o)), 0;
     }
     if (PyFloat_Check(o)) return *out = qs_num(PyFloat_AsDouble(o)), 0;
     if (PyLong_Check(o)) return take_int(b, o, is_wide(other), out);
@@ -106,9 +101,9 @@ static bool are_operands(PyObject *x, PyObject *y) {
 typedef qs_status Operation(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 
 static PyObject *apply_operation(Operation *f, Op op, PyObject *x, PyObject *y) {
-    Border *b = border_of_wrapper(is_value(x) ? x : y);
+    Border *b = qwrapper_border(qvalue_check(x) ? x : y);
     qs_value p, q, r;
-    if (!are_operands(x, y)) return not_implemented();
+    if (!are_operands(x, y)) return qwrapper_not_implemented();
     if (qgil_enter(b) < 0) return NULL;
     if (take_operand(b, x, y, &p) < 0) return qgil_leave(b), NULL;
     if (take_operand(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
@@ -190,9 +185,9 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
 
 /* x op= y in the memory of an array; for other values Python replaces x. */
 static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
-    Border *b = border_of_wrapper(x);
-    qs_value p = value_of(x), q;
-    if (p.kind != QS_ARRAY || !are_operands(x, y)) return not_implemented();
+    Border *b = qwrapper_border(x);
+    qs_value p = qwrapper_value(x), q;
+    if (p.kind != QS_ARRAY || !are_operands(x, y)) return qwrapper_not_implemented();
     if (qgil_enter(b) < 0) return NULL;
     if (take_operand(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qs_value v[2] = {qval_retain(p), q};
@@ -209,10 +204,10 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
 }
 
 static PyObject *apply_unary(Op op, PyObject *x) {
-    Border *b = border_of_wrapper(x);
+    Border *b = qwrapper_border(x);
     qs_value r;
     if (qgil_enter(b) < 0) return NULL;
-    qs_value v = value_of(x);
+    qs_value v = qwrapper_value(x);
     int before = qgil_work(b);
     qs_status s = qtape_touches(v) ? qhook_unary(b->vm, op, v, &r) : qarith_unary(b->vm, op, v, &r);
     qgil_rest(b, before);
@@ -223,9 +218,9 @@ static PyObject *apply_unary(Op op, PyObject *x) {
 
 /* Calls a built-in function where the language has no operator; NotImplemented when y is not an operand. */
 static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
-    Border *b = border_of_wrapper(is_value(x) ? x : y);
+    Border *b = qwrapper_border(qvalue_check(x) ? x : y);
     qs_value fn, in[2] = {qs_nil(), qs_nil()}, r = qs_nil();
-    if (y ? !are_operands(x, y) : !is_operand(x)) return not_implemented();
+    if (y ? !are_operands(x, y) : !is_operand(x)) return qwrapper_not_implemented();
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
     if (take_operand(b, x, y, &in[0]) == 0 && (!y || take_operand(b, y, x, &in[1]) == 0)) {
@@ -257,16 +252,16 @@ OPERATOR(bit_or, OP_BITOR)
 OPERATOR(bit_xor, OP_BITXOR)
 static PyObject *matrix_product(PyObject *x, PyObject *y) { return apply_operation(matmul, OP_MUL, x, y); }
 static PyObject *power_of(PyObject *x, PyObject *y, PyObject *modulus) {
-    return modulus == Py_None ? apply_binary(OP_PWPOW, x, y) : not_implemented();
+    return modulus == Py_None ? apply_binary(OP_PWPOW, x, y) : qwrapper_not_implemented();
 }
 static PyObject *in_place_power(PyObject *x, PyObject *y, PyObject *modulus) {
-    return modulus == Py_None ? in_place(OP_PWPOW, x, y) : not_implemented();
+    return modulus == Py_None ? in_place(OP_PWPOW, x, y) : qwrapper_not_implemented();
 }
 static PyObject *remainder_of(PyObject *x, PyObject *y) { return built_in("mod", x, y); }
 static PyObject *floor_divide(PyObject *x, PyObject *y) {
     PyObject *q = apply_binary(OP_PWDIV, x, y), *r;
     if (!q || q == Py_NotImplemented) return q;
-    r = is_value(q) ? built_in("floor", q, NULL) : PyObject_CallMethod(q, "__floordiv__", "i", 1);
+    r = qvalue_check(q) ? built_in("floor", q, NULL) : PyObject_CallMethod(q, "__floordiv__", "i", 1);
     Py_DECREF(q);
     return r;
 }
@@ -284,9 +279,10 @@ static PyObject *quotient_and_remainder(PyObject *x, PyObject *y) {
 /* x op= y where the language has no operator: stores the result in the elements of x, whose shape it must have. */
 static PyObject *store_result(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObject *)) {
     ALONE;
-    PyObject *r = is_array(x) ? f(x, y) : not_implemented();
+    PyObject *r = is_array(x) ? f(x, y) : qwrapper_not_implemented();
     if (!r || r == Py_NotImplemented) return r;
-    const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL, *b = is_array(r) ? qval_array(value_of(r)) : NULL;
+    const Array *a = is_array(x) ? qval_array(qwrapper_value(x)) : NULL,
+                *b = is_array(r) ? qval_array(qwrapper_value(r)) : NULL;
     bool fits = a && b && a->ndim == b->ndim && qarr_same_shape(a, b);
     if (!fits) PyErr_SetString(qbridge.errors[QS_ESHAPE], "the result has another shape than the array on the left");
     bool stored = fits && qitem_set(x, Py_Ellipsis, r) == 0;
@@ -305,8 +301,8 @@ static PyObject *positive(PyObject *x) { return apply_unary(OP_PLUS, x); }
 /* Inverts the bits of integers, as in Python; unlike !, which compares with 0. */
 static PyObject *invert(PyObject *x) {
     ALONE;
-    const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL;
-    qs_value v = value_of(x);
+    const Array *a = is_array(x) ? qval_array(qwrapper_value(x)) : NULL;
+    qs_value v = qwrapper_value(x);
     bool whole = a ? a->dtype == QS_B1 || qdtype_is_int((qs_dtype)a->dtype) : v.kind != QS_NUM || v.u.f == floor(v.u.f);
     if (whole) return built_in("not", x, NULL);
     return PyErr_SetString(PyExc_TypeError, "~ is for integers and truth values; x == 0 tells where x is 0"), NULL;
@@ -316,13 +312,12 @@ static PyObject *absolute(PyObject *x) { return built_in("abs", x, NULL); }
 /* -- conversion to Python numbers ---------------------------------------------------------------------------------- */
 
 static PyObject *to_number(PyObject *x) {
-    Border *b = border_of_wrapper(x);
-    qs_value v = value_of(x), one = qs_nil();
+    Border *b = qwrapper_border(x);
+    qs_value v = qwrapper_value(x), one = qs_nil();
     qs_status s = QS_OK;
     if (qgil_enter(b) < 0) return NULL;
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1) s = qnd_only(b, v.u.p, &one);
-    else if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING || v.kind == QS_FOREIGN)
-        one = qval_retain(v);
+    else if (qval_is_scalar(v) || v.kind == QS_STRING || v.kind == QS_FOREIGN) one = qval_retain(v);
     else if (v.kind == QS_TRACED) s = qtape_refuse_number(b->vm);
     else s = qs_fail(b->vm, QS_ETYPE, "a number is wanted, got %s", qval_type_name(b->vm, v));
     PyObject *r = s == QS_OK ? qpy_from_value(b, one) : qerror_raise(b, s);
@@ -347,8 +342,8 @@ PyObject *qoperator_complex(PyObject *x, PyObject *Py_UNUSED(unused)) {
 
 static int is_true(PyObject *x) {
     ALONE;
-    Border *b = border_of_wrapper(x);
-    qs_value v = value_of(x);
+    Border *b = qwrapper_border(x);
+    qs_value v = qwrapper_value(x);
     bool t;
     if (v.kind == QS_ARRAY && qval_array(v)->count > 1) {
         PyErr_SetString(PyExc_ValueError, "the truth of an array of several elements is ambiguous; use all() or any()");
@@ -371,21 +366,22 @@ static int is_true(PyObject *x) {
 static const Op comparisons[] = {
     [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
 
-static bool is_plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
+static bool is_plain(qs_value v) { return qval_is_scalar(v) || v.kind == QS_STRING; }
 static bool has_elements(PyObject *o) {
-    return (is_value(o) && (value_of(o).kind == QS_ARRAY || value_of(o).kind == QS_TRACED)) || qnd_is_numbers(o);
+    return (qvalue_check(o) && (qwrapper_value(o).kind == QS_ARRAY || qwrapper_value(o).kind == QS_TRACED)) ||
+           qnd_is_numbers(o);
 }
 
 /* Compares numbers and strings by Python's rules. */
 static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
-    Border *b = border_of_wrapper(x);
+    Border *b = qwrapper_border(x);
     if (qgil_enter(b) < 0) return NULL;
-    PyObject *p = qpy_from_value(b, value_of(x)), *r = NULL;
-    PyObject *q = !is_value(y)            ? (Py_INCREF(y), y)
-                  : is_plain(value_of(y)) ? qpy_from_value(b, value_of(y))
-                                          : not_implemented();
+    PyObject *p = qpy_from_value(b, qwrapper_value(x)), *r = NULL;
+    PyObject *q = !qvalue_check(y)              ? (Py_INCREF(y), y)
+                  : is_plain(qwrapper_value(y)) ? qpy_from_value(b, qwrapper_value(y))
+                                                : qwrapper_not_implemented();
     if (p && q && q != Py_NotImplemented) r = PyObject_RichCompare(p, q, op);
-    else if (p && q) r = not_implemented();
+    else if (p && q) r = qwrapper_not_implemented();
     Py_XDECREF(p);
     Py_XDECREF(q);
     qgil_leave(b);
@@ -401,9 +397,9 @@ static int same_cells(Border *b, qs_value p, qs_value q) {
 /* -1: an exception is set. */
 static int is_same(PyObject *x, PyObject *y) {
     ALONE;
-    qs_value p = value_of(x), q = value_of(y);
-    if (border_of_wrapper(x) != border_of_wrapper(y) || p.kind != q.kind || !border_of_wrapper(x)->vm) return x == y;
-    return p.kind == QS_CELL ? same_cells(border_of_wrapper(x), p, q) : p.u.p == q.u.p;
+    qs_value p = qwrapper_value(x), q = qwrapper_value(y);
+    if (qwrapper_border(x) != qwrapper_border(y) || p.kind != q.kind || !qwrapper_border(x)->vm) return x == y;
+    return p.kind == QS_CELL ? same_cells(qwrapper_border(x), p, q) : p.u.p == q.u.p;
 }
 
 /* As in NumPy, a list of other things than numbers is not equal to any array. */
@@ -411,25 +407,25 @@ static PyObject *compare_elements(PyObject *x, PyObject *y, Op op) {
     PyObject *r = apply_binary(op, x, y);
     if (r || !is_list(y) || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
     PyErr_Clear();
-    return not_implemented();
+    return qwrapper_not_implemented();
 }
 
 /* Compares arrays elementwise, numbers and strings by value, cells by their contents, objects by identity. */
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
     if (has_elements(x) || has_elements(y)) return compare_elements(x, y, comparisons[op]);
-    if (is_plain(value_of(x))) return compare_plain(x, y, op);
-    if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return not_implemented();
+    if (is_plain(qwrapper_value(x))) return compare_plain(x, y, op);
+    if ((op != Py_EQ && op != Py_NE) || !qvalue_check(y)) return qwrapper_not_implemented();
     int s = is_same(x, y);
     return s < 0 ? NULL : PyBool_FromLong(s == (op == Py_EQ));
 }
 
 Py_hash_t qoperator_hash(PyObject *x) {
     ALONE;
-    qs_value v = value_of(x);
+    qs_value v = qwrapper_value(x);
     if (v.kind == QS_ARRAY || v.kind == QS_CELL)
         return PyErr_Format(PyExc_TypeError, "unhashable type: %s", v.kind == QS_ARRAY ? "an array" : "a cell"), -1;
     if (is_plain(v)) {
-        PyObject *o = qpy_from_value(border_of_wrapper(x), v);
+        PyObject *o = qpy_from_value(qwrapper_border(x), v);
         Py_hash_t h = o ? PyObject_Hash(o) : -1;
         Py_XDECREF(o);
         return h;

@@ -68,8 +68,8 @@ static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject 
 /* Lists and objects are not accepted, because the traces of their items would be lost. */
 static bool is_result(PyObject *o) {
     if (!qvalue_check(o)) return PyNumber_Check(o);
-    qs_value v = qtape_plain(((Wrapper *)o)->v);
-    return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY;
+    qs_value v = qtape_plain(qwrapper_value(o));
+    return qval_is_scalar(v) || v.kind == QS_ARRAY;
 }
 
 /* Removes the finished level from a result of f. */
@@ -83,11 +83,11 @@ static PyObject *settle_result(Border *b, Record *r, const GradLevel *l, PyObjec
                             "a function whose derivative is taken must give a number or an array, or a tuple, "
                             "list or dict of them, got %R",
                             Py_TYPE(o));
-    Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
+    Trace *t = qvalue_check(o) ? qtape_trace(qwrapper_value(o)) : NULL;
     bool ours = t && t->node->serial >= l->first;
     r->y[r->ny++] = ours ? qtape_retain(t) : NULL;
-    if (!ours && !(qvalue_check(o) && qtape_is_kept(((Wrapper *)o)->v))) return Py_INCREF(o), o;
-    qs_value v = qval_retain(((Wrapper *)o)->v);
+    if (!ours && !(qvalue_check(o) && qtape_is_kept(qwrapper_value(o)))) return Py_INCREF(o), o;
+    qs_value v = qval_retain(qwrapper_value(o));
     qs_status s = qtape_settle(b->vm, &v);
     if (s == QS_OK) return qpy_give(b, v);
     return qs_release(b->vm, v), qerror_raise(b, s);
@@ -221,7 +221,7 @@ static PyObject *run_pass(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "OpO!", &o, &forward, &PyTuple_Type, &given)) return NULL;
     Border *b = qhost_enter("a derivative");
     if (!b) return NULL;
-    const Record *r = qvalue_check(o) ? qs_foreign_ptr(((Wrapper *)o)->v, &record_type) : NULL;
+    const Record *r = qvalue_check(o) ? qs_foreign_ptr(qwrapper_value(o), &record_type) : NULL;
     if (r && r->vm == b->vm) return qgil_result(b, compute_pass(b, r, forward, given));
     PyErr_SetString(PyExc_TypeError, "a derivative of a machine that is closed");
     return qgil_result(b, NULL);

@@ -13,17 +13,13 @@
 #include <stddef.h>
 #include <string.h>
 
-static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
-static PyObject *not_implemented(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
-
 /* Returns the array of an operand, which may be a plain value; NULL with an exception. */
 static Array *array_of(PyObject *o, const char *fn) {
     ALONE;
     if (qvalue_check(o) && qwrapper_is_closed((Wrapper *)o)) return qgil_closed(), NULL;
-    if (!qvalue_check(o) || value_of(o).kind != QS_ARRAY)
+    if (!qvalue_check(o) || qwrapper_value(o).kind != QS_ARRAY)
         return PyErr_Format(PyExc_TypeError, "%s: an array is wanted, got %R", fn, Py_TYPE(o)), NULL;
-    if (!qtape_touches(value_of(o))) return value_of(o).u.p;
+    if (!qtape_touches(qwrapper_value(o))) return qwrapper_value(o).u.p;
     PyErr_Format(PyExc_TypeError,
                  "%s: a derivative is being taken with respect to the array, and functions of "
                  "array_api have none; stop_gradient(x) is x without it",
@@ -59,8 +55,6 @@ static int promote_types(int a, int b) {
     return pairs ? (wide ? QS_C128 : QS_C64) : wide ? QS_F64 : QS_F32;
 }
 
-static const char *name_of(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
-
 /* Arrays of other libraries may have __index__, too, if they have one element. */
 static bool is_number(PyObject *o) {
     if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o)) return true;
@@ -68,7 +62,8 @@ static bool is_number(PyObject *o) {
 }
 
 static int refuse_number(PyObject *o, int d) {
-    return PyErr_Format(PyExc_TypeError, "a number of %R does not go with elements of type %s", Py_TYPE(o), name_of(d)),
+    return PyErr_Format(PyExc_TypeError, "a number of %R does not go with elements of type %s", Py_TYPE(o),
+                        qnd_name(d)),
            -1;
 }
 
@@ -83,7 +78,7 @@ static int join_number(PyObject *o, int d) {
 }
 
 static int raise_overflow(PyObject *o, qs_dtype d) {
-    return PyErr_Format(PyExc_OverflowError, "%S is no number of type %s", o, name_of(d)), -1;
+    return PyErr_Format(PyExc_OverflowError, "%S is no number of type %s", o, qnd_name(d)), -1;
 }
 
 static int put_int(PyObject *o, qs_dtype d, void *to) {
@@ -117,7 +112,7 @@ static int put_number(PyObject *o, qs_dtype d, void *to) {
     case QS_F64: return *(double *)to = re, 0;
     case QS_C64: return *(QComplexF *)to = (QComplexF){(float)re, (float)im}, 0;
     case QS_C128: return *(QComplexD *)to = (QComplexD){re, im}, 0;
-    default: return PyErr_Format(PyExc_TypeError, "the standard has no type %s", name_of(d)), -1;
+    default: return PyErr_Format(PyExc_TypeError, "the standard has no type %s", qnd_name(d)), -1;
     }
 }
 
@@ -136,7 +131,7 @@ static PyObject *get_number(qs_dtype d, const void *p) {
     case QS_F64: return PyFloat_FromDouble(*(const double *)p);
     case QS_C64: return PyComplex_FromDoubles((double)((const QComplexF *)p)->re, (double)((const QComplexF *)p)->im);
     case QS_C128: return PyComplex_FromDoubles(((const QComplexD *)p)->re, ((const QComplexD *)p)->im);
-    default: return PyErr_Format(PyExc_TypeError, "the standard has no type %s", name_of(d)), NULL;
+    default: return PyErr_Format(PyExc_TypeError, "the standard has no type %s", qnd_name(d)), NULL;
     }
 }
 
@@ -156,9 +151,9 @@ static int join_types(Typed f, int n, PyObject *const *o, Border **b) {
         int next = d < 0 ? a->dtype : promote_types(d, a->dtype);
         if (next < 0)
             return PyErr_Format(PyExc_TypeError, "%s: elements of type %s and %s do not meet", qtyped_info[f].name,
-                                name_of(d), name_of(a->dtype)),
+                                qnd_name(d), qnd_name(a->dtype)),
                    -1;
-        d = next, *b = border_of_wrapper(o[i]);
+        d = next, *b = qwrapper_border(o[i]);
     }
     if (d < 0) return PyErr_Format(PyExc_TypeError, "%s: no argument is an array", qtyped_info[f].name), -1;
     for (int i = first; i < n && d >= 0; i++)
@@ -171,9 +166,9 @@ static int open_operand(Border *b, PyObject *o, qs_dtype d, Element *e, TypedArg
         if (put_number(o, d, e) < 0) return -1;
         return *x = qtyped_number(d, e), 0;
     }
-    if (border_of_wrapper(o) != b)
+    if (qwrapper_border(o) != b)
         return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
-    qs_status s = qtyped_open(b->vm, value_of(o).u.p, x);
+    qs_status s = qtyped_open(b->vm, qwrapper_value(o).u.p, x);
     return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
 }
 
@@ -225,14 +220,14 @@ static PyObject *apply_typed(Typed f, PyObject *const *o, Py_ssize_t n) {
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool is_operand(PyObject *o) {
-    return is_number(o) || (qvalue_check(o) && (value_of(o).kind == QS_ARRAY || !border_of_wrapper(o)->vm));
+    return is_number(o) || (qvalue_check(o) && (qwrapper_value(o).kind == QS_ARRAY || !qwrapper_border(o)->vm));
 }
 
 /* Rejects arrays of other libraries.  If they handled the operator, x op= y would become an object of their type. */
 static PyObject *apply_binary(Typed f, PyObject *x, PyObject *y) {
     PyObject *o[2] = {x, y}, *other = is_operand(x) ? y : x;
     if (is_operand(other)) return apply_typed(f, o, 2);
-    if (!qnd_is_array(other)) return not_implemented();
+    if (!qnd_is_array(other)) return qwrapper_not_implemented();
     return PyErr_Format(PyExc_TypeError, "%s: an array of the standard is wanted, got %R; asarray(x) makes one",
                         qtyped_info[f].name, Py_TYPE(other));
 }
@@ -241,19 +236,19 @@ static PyObject *apply_binary(Typed f, PyObject *x, PyObject *y) {
 static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
     PyObject *r = apply_binary(f, x, y);
     if (!r || r == Py_NotImplemented) return r;
-    Array *a = value_of(x).u.p, *from = value_of(r).u.p;
+    Array *a = qwrapper_value(x).u.p, *from = qwrapper_value(r).u.p;
     TypedArg v;
     if (a->dtype != from->dtype || a->ndim != from->ndim || !qarr_same_shape(a, from)) {
         PyErr_SetString(PyExc_TypeError, "in place: the result has another type or shape than the array on the left");
         return Py_DECREF(r), NULL;
     }
-    qs_status s = qgil_enter(border_of_wrapper(x)) < 0 ? QS_EFOREIGN : QS_OK;
+    qs_status s = qgil_enter(qwrapper_border(x)) < 0 ? QS_EFOREIGN : QS_OK;
     if (s != QS_OK) return Py_DECREF(r), NULL;
-    s = qtyped_open(border_of_wrapper(x)->vm, from, &v);
-    if (s == QS_OK) s = qtyped_store(border_of_wrapper(x)->vm, a, &v);
+    s = qtyped_open(qwrapper_border(x)->vm, from, &v);
+    if (s == QS_OK) s = qtyped_store(qwrapper_border(x)->vm, a, &v);
     Py_DECREF(r);
-    if (s != QS_OK) return qgil_result(border_of_wrapper(x), qerror_raise(border_of_wrapper(x), s));
-    return qgil_result(border_of_wrapper(x), (Py_INCREF(x), x));
+    if (s != QS_OK) return qgil_result(qwrapper_border(x), qerror_raise(qwrapper_border(x), s));
+    return qgil_result(qwrapper_border(x), (Py_INCREF(x), x));
 }
 
 #define OPERATOR(name)                                                                                                 \
@@ -265,10 +260,10 @@ OPERATOR(bitwise_and) OPERATOR(bitwise_or) OPERATOR(bitwise_xor)
 OPERATOR(bitwise_left_shift) OPERATOR(bitwise_right_shift)
     /* clang-format on */
     static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
-    return m == Py_None ? apply_binary(TY_pow, x, y) : not_implemented();
+    return m == Py_None ? apply_binary(TY_pow, x, y) : qwrapper_not_implemented();
 }
 static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) {
-    return m == Py_None ? in_place(TY_pow, x, y) : not_implemented();
+    return m == Py_None ? in_place(TY_pow, x, y) : qwrapper_not_implemented();
 }
 static PyObject *op_negative(PyObject *x) { return apply_typed(TY_negative, &x, 1); }
 static PyObject *op_positive(PyObject *x) { return apply_typed(TY_positive, &x, 1); }
@@ -347,7 +342,7 @@ static int key_view(PyObject *o, PyObject *key, View *v) {
     Py_ssize_t n = PyTuple_Check(key) ? PyTuple_Size(key) : 1;
     if (n > 2 * QS_MAX_RANK) return PyErr_SetString(PyExc_IndexError, "too many indices"), -1;
     for (Py_ssize_t i = 0; i < n; i++) items[i] = PyTuple_Check(key) ? PyTuple_GetItem(key, i) : key;
-    return view_of(value_of(o).u.p, items, (int)n, v);
+    return view_of(qwrapper_value(o).u.p, items, (int)n, v);
 }
 
 static qs_status open_view(Border *b, Array *a, const View *v, Array **out) {
@@ -361,9 +356,9 @@ static PyObject *get_item(PyObject *o, PyObject *key) {
     int basic = a ? key_view(o, key, &v) : -1;
     if (basic < 0) return NULL;
     if (!basic) return PyObject_CallFunctionObjArgs(qbridge.typed_items[0], o, key, NULL);
-    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = open_view(border_of_wrapper(o), a, &v, &r);
-    return qgil_result(border_of_wrapper(o), wrap_array(border_of_wrapper(o), s, r));
+    if (qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = open_view(qwrapper_border(o), a, &v, &r);
+    return qgil_result(qwrapper_border(o), wrap_array(qwrapper_border(o), s, r));
 }
 
 /* Opens the source of an assignment to elements of type d: a number, or an array whose type can be promoted to d. */
@@ -376,8 +371,8 @@ static int open_source(Border *b, PyObject *x, qs_dtype d, Element *e, TypedArg 
         Array *a = array_of(x, "assignment");
         if (!a) return -1;
         if (promote_types(a->dtype, d) != (int)d)
-            return PyErr_Format(PyExc_TypeError, "assignment: elements of type %s cannot become %s", name_of(a->dtype),
-                                name_of(d)),
+            return PyErr_Format(PyExc_TypeError, "assignment: elements of type %s cannot become %s", qnd_name(a->dtype),
+                                qnd_name(d)),
                    -1;
     }
     return open_operand(b, x, d, e, arg);
@@ -390,8 +385,9 @@ static int store_elements(Border *b, Array *dst, PyObject *x) {
     Array *copy = NULL;
     qs_status s = QS_OK;
     int failed = open_source(b, x, (qs_dtype)dst->dtype, &e, &arg);
-    if (!failed && qvalue_check(x) && qarr_overlap(dst, value_of(x).u.p) && !qarr_same_elements(dst, value_of(x).u.p)) {
-        s = qarr_copy(b->vm, value_of(x).u.p, &copy);
+    if (!failed && qvalue_check(x) && qarr_overlap(dst, qwrapper_value(x).u.p) &&
+        !qarr_same_elements(dst, qwrapper_value(x).u.p)) {
+        s = qarr_copy(b->vm, qwrapper_value(x).u.p, &copy);
         if (s == QS_OK) s = qtyped_open(b->vm, copy, &arg);
     }
     if (!failed && s == QS_OK) s = qtyped_store(b->vm, dst, &arg);
@@ -412,10 +408,10 @@ static int set_item(PyObject *o, PyObject *key, PyObject *x) {
         Py_XDECREF(r);
         return r ? 0 : -1;
     }
-    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
-    qs_status s = open_view(border_of_wrapper(o), a, &v, &dst);
-    int r = s == QS_OK ? store_elements(border_of_wrapper(o), dst, x) : (qerror_raise(border_of_wrapper(o), s), -1);
-    return qgil_leave(border_of_wrapper(o)) < 0 ? -1 : r;
+    if (qgil_enter(qwrapper_border(o)) < 0) return -1;
+    qs_status s = open_view(qwrapper_border(o), a, &v, &dst);
+    int r = s == QS_OK ? store_elements(qwrapper_border(o), dst, x) : (qerror_raise(qwrapper_border(o), s), -1);
+    return qgil_leave(qwrapper_border(o)) < 0 ? -1 : r;
 }
 
 static PyObject *item_at(PyObject *o, Py_ssize_t i) {
@@ -425,7 +421,7 @@ static PyObject *item_at(PyObject *o, Py_ssize_t i) {
 
 /* -- other functions of the standard, for the Python code ---------------------------------------------------------- */
 #define BEGIN(b, o)                                                                                                    \
-    Border *b = border_of_wrapper(o);                                                                                  \
+    Border *b = qwrapper_border(o);                                                                                    \
     if (qgil_enter(b) < 0) return NULL;                                                                                \
     int before_ = qgil_work(b)
 #define END(b, result)                                                                                                 \
@@ -479,25 +475,25 @@ static PyObject *xp_fill(PyObject *Py_UNUSED(m), PyObject *args) {
     void *to = NULL;
     if (!PyArg_ParseTuple(args, "OO!", &o, &PyList_Type, &list)) return NULL;
     Array *a = array_of(o, "array");
-    if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = qarr_write(border_of_wrapper(o)->vm, a, &to);
+    if (!a || qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = qarr_write(qwrapper_border(o)->vm, a, &to);
     size_t size = qdtype_size((qs_dtype)a->dtype);
     bool fine = s == QS_OK && (size_t)PyList_Size(list) == a->count && a->contiguous;
     for (size_t i = 0; fine && i < a->count; i++)
         fine = put_number(PyList_GetItem(list, (Py_ssize_t)i), (qs_dtype)a->dtype, (char *)to + i * size) == 0;
-    if (s != QS_OK) qerror_raise(border_of_wrapper(o), s);
+    if (s != QS_OK) qerror_raise(qwrapper_border(o), s);
     else if (!fine && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "another number of elements");
-    return qgil_result(border_of_wrapper(o), fine ? (Py_INCREF(o), o) : NULL);
+    return qgil_result(qwrapper_border(o), fine ? (Py_INCREF(o), o) : NULL);
 }
 
 /* Returns the first element as a Python number. */
 static PyObject *xp_item(PyObject *Py_UNUSED(m), PyObject *o) {
     const void *p;
     Array *a = array_of(o, "item");
-    if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = qarr_read(border_of_wrapper(o)->vm, a, &p);
-    return qgil_result(border_of_wrapper(o),
-                       s == QS_OK ? get_number((qs_dtype)a->dtype, p) : qerror_raise(border_of_wrapper(o), s));
+    if (!a || qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = qarr_read(qwrapper_border(o)->vm, a, &p);
+    return qgil_result(qwrapper_border(o),
+                       s == QS_OK ? get_number((qs_dtype)a->dtype, p) : qerror_raise(qwrapper_border(o), s));
 }
 
 /* (array, code): returns a packed copy with this element type. */
@@ -520,9 +516,9 @@ static PyObject *xp_convert(PyObject *Py_UNUSED(m), PyObject *args) {
 
 static PyObject *make_view(PyObject *o, Array *a, const View *v) {
     Array *r = NULL;
-    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = open_view(border_of_wrapper(o), a, v, &r);
-    return qgil_result(border_of_wrapper(o), wrap_array(border_of_wrapper(o), s, r));
+    if (qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = open_view(qwrapper_border(o), a, v, &r);
+    return qgil_result(qwrapper_border(o), wrap_array(qwrapper_border(o), s, r));
 }
 
 /* (array, shape, strides in elements, offset from the first element): returns a view of the same memory.  The caller
@@ -587,8 +583,8 @@ static PyObject *xp_code(PyObject *o, void *Py_UNUSED(unused)) {
 
 /* Wraps the same array as a plain value or as an array of the standard. */
 static PyObject *wrap_again(PyObject *o, PyTypeObject *t) {
-    if (!array_of(o, "array") || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    return qgil_result(border_of_wrapper(o), qwrapper_make(t, border_of_wrapper(o), value_of(o)));
+    if (!array_of(o, "array") || qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    return qgil_result(qwrapper_border(o), qwrapper_make(t, qwrapper_border(o), qwrapper_value(o)));
 }
 static PyObject *xp_wrap(PyObject *Py_UNUSED(m), PyObject *o) { return wrap_again(o, qbridge.typed); }
 static PyObject *xp_plain(PyObject *Py_UNUSED(m), PyObject *o) { return wrap_again(o, qbridge.value); }

@@ -16,9 +16,7 @@ PyObject *qvalue_new(Border *b, qs_value v) {
     return qwrapper_make(v.kind == QS_TYPE ? qbridge.type : qbridge.value, b, v);
 }
 
-static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
-static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL; }
+static const Array *array_of(PyObject *o) { return qwrapper_value(o).kind == QS_ARRAY ? qwrapper_value(o).u.p : NULL; }
 
 /* Returns the result of an operation of the VM, or NULL with an exception. */
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
@@ -28,13 +26,13 @@ PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
 static PyObject *format_value(PyObject *o, bool brief) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
     int before = qgil_work(b);
     qtape_enter(b->vm); /* text carries no derivative */
-    qs_status s = qfmt_made(b->vm, value_of(o), brief, &t);
+    qs_status s = qfmt_made(b->vm, qwrapper_value(o), brief, &t);
     qtape_leave(b->vm);
     qgil_rest(b, before);
     PyObject *r = s == QS_OK ? qpy_string(t.s ? t.s : "", t.len) : qerror_raise(b, s);
@@ -52,17 +50,17 @@ static PyObject *repr(PyObject *o) {
     ALONE;
     const Array *a = array_of(o);
     char size[SHAPE_TEXT];
-    if (!border_of_wrapper(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
+    if (!qwrapper_border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
     if (!a || a->count <= SHOWN_ELEMENTS) return format_value(o, true);
-    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border_of_wrapper(o)->vm, value_of(o)),
+    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(qwrapper_border(o)->vm, qwrapper_value(o)),
                                 qarr_shape_text(a, size));
 }
 
 /* -- conversion to Python objects ---------------------------------------------------------------------------------- */
 
 static PyObject *to_py(PyObject *o, PyObject *Py_UNUSED(unused)) {
-    Border *b = border_of_wrapper(o);
-    qs_value v = value_of(o);
+    Border *b = qwrapper_border(o);
+    qs_value v = qwrapper_value(o);
     PyObject *r = NULL;
     if (qgil_enter(b) < 0) return NULL;
     if (v.kind == QS_ARRAY) r = qnd_from_wrapper(b, o);
@@ -98,11 +96,11 @@ static PyObject *cell_list(PyObject *cell) {
 }
 
 static PyObject *tolist(PyObject *o, PyObject *unused) {
-    Border *b = border_of_wrapper(o);
-    if (value_of(o).kind == QS_CELL) return cell_list(o);
-    if (value_of(o).kind != QS_ARRAY) return to_py(o, unused);
+    Border *b = qwrapper_border(o);
+    if (qwrapper_value(o).kind == QS_CELL) return cell_list(o);
+    if (qwrapper_value(o).kind != QS_ARRAY) return to_py(o, unused);
     if (qgil_enter(b) < 0) return NULL;
-    return qgil_result(b, qnd_list(b, value_of(o).u.p));
+    return qgil_result(b, qnd_list(b, qwrapper_value(o).u.p));
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
@@ -132,17 +130,17 @@ static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
 /* Gets a field of a window or figure, which is created on access. */
 static PyObject *foreign_field(Border *b, PyObject *o, Str *s) {
     qs_value r;
-    qs_status status = qs_get(b->vm, value_of(o), qval_object(QS_STRING, s), &r);
+    qs_status status = qs_get(b->vm, qwrapper_value(o), qval_object(QS_STRING, s), &r);
     if (status == QS_ENAME || status == QS_ETYPE) return qs_error_clear(b->vm), NULL;
     return status == QS_OK ? qpy_give(b, r) : qerror_raise(b, status);
 }
 
 static PyObject *get_field(Border *b, PyObject *o, PyObject *name) {
     Str *s = name_text(b, name);
-    Object *x = value_of(o).u.p;
+    Object *x = qwrapper_value(o).u.p;
     qs_value r;
-    if (s && value_of(o).kind == QS_FOREIGN && !is_private(name)) return foreign_field(b, o, s);
-    if (!s || value_of(o).kind != QS_OBJECT || !qobj_has(x, s) || qobj_get(b->vm, x, s, &r) != QS_OK) return NULL;
+    if (s && qwrapper_value(o).kind == QS_FOREIGN && !is_private(name)) return foreign_field(b, o, s);
+    if (!s || qwrapper_value(o).kind != QS_OBJECT || !qobj_has(x, s) || qobj_get(b->vm, x, s, &r) != QS_OK) return NULL;
     PyObject *p = qpy_from_value(b, r);
     qs_release(b->vm, r);
     return p;
@@ -154,9 +152,9 @@ static bool has_fields(qs_value v) { return v.kind == QS_OBJECT || v.kind == QS_
  * because NumPy tests arrays for methods.  When the VM is closed, only names that begin with _ remain, by which Python
  * and libraries examine an object. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return qgil_closed(), NULL;
-    if (!has_fields(value_of(o)) || !b->vm) return PyObject_GenericGetAttr(o, name);
+    if (!has_fields(qwrapper_value(o)) || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *r = get_field(b, o, name);
     if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
@@ -173,7 +171,7 @@ static PyObject *get_attribute(PyObject *o, PyObject *name) {
 
 /* The type that the class declares for the field; NULL: none. */
 static const Type *field_type(PyObject *o, const Str *name) {
-    const Class *c = value_of(o).kind == QS_OBJECT ? ((Object *)value_of(o).u.p)->cls : NULL;
+    const Class *c = qwrapper_value(o).kind == QS_OBJECT ? ((Object *)qwrapper_value(o).u.p)->cls : NULL;
     for (int i = 0; c && i < c->nfields; i++)
         if (c->fields[i].name == name) return c->fields[i].type;
     return NULL;
@@ -187,17 +185,17 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
     qs_status status = qnd_kept(b, x, t, &v);
     if (status == QS_OK) {
         status = qfunction_holds(b, t, s->s, v);
-        if (status == QS_OK) status = qs_set(b->vm, value_of(o), qval_object(QS_STRING, s), v);
+        if (status == QS_OK) status = qs_set(b->vm, qwrapper_value(o), qval_object(QS_STRING, s), v);
         qs_release(b->vm, v);
     }
     return status == QS_OK ? 0 : (qerror_raise(b, status), -1);
 }
 
 static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
-    if (!has_fields(value_of(o)) || !x) return PyObject_GenericSetAttr(o, name, x);
-    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
-    int r = set_field(border_of_wrapper(o), o, name, x);
-    return qgil_leave(border_of_wrapper(o)) < 0 ? -1 : r;
+    if (!has_fields(qwrapper_value(o)) || !x) return PyObject_GenericSetAttr(o, name, x);
+    if (qgil_enter(qwrapper_border(o)) < 0) return -1;
+    int r = set_field(qwrapper_border(o), o, name, x);
+    return qgil_leave(qwrapper_border(o)) < 0 ? -1 : r;
 }
 
 /* Adds the names of its fields to the names that all values have. */
@@ -205,30 +203,30 @@ static PyObject *dir(PyObject *o, PyObject *Py_UNUSED(unused)) {
     PyObject *list = PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__dir__", "O", o);
     Str *name;
     qs_value v;
-    if (!list || value_of(o).kind != QS_OBJECT || !border_of_wrapper(o)->vm) return list;
-    if (qgil_enter(border_of_wrapper(o)) < 0) return Py_DECREF(list), NULL;
-    for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
+    if (!list || qwrapper_value(o).kind != QS_OBJECT || !qwrapper_border(o)->vm) return list;
+    if (qgil_enter(qwrapper_border(o)) < 0) return Py_DECREF(list), NULL;
+    for (uint32_t i = 0; qobj_field(qwrapper_value(o).u.p, i, &name, &v); i++) {
         PyObject *s = name ? qpy_string(name->s, name->len) : NULL;
         if (name && (!s || PyList_Append(list, s) < 0)) PyErr_Clear();
         Py_XDECREF(s);
     }
-    return qgil_result(border_of_wrapper(o), list);
+    return qgil_result(qwrapper_border(o), list);
 }
 
 /* Returns [(key, value)] of an object, for dict(o), copies and pickles. */
 static PyObject *fields_of(PyObject *o, PyObject *Py_UNUSED(unused)) {
-    if (value_of(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
+    if (qwrapper_value(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
     return qitem_entries(o, true);
 }
 
 static PyObject *is_dictionary(PyObject *o, PyObject *Py_UNUSED(unused)) {
-    return PyBool_FromLong(value_of(o).kind == QS_OBJECT && qobj_is_dictionary(value_of(o).u.p));
+    return PyBool_FromLong(qwrapper_value(o).kind == QS_OBJECT && qobj_is_dictionary(qwrapper_value(o).u.p));
 }
 
 /* -- calls: a type creates a value --------------------------------------------------------------------------------- */
 
 static PyObject *call_type(PyObject *o, PyObject *args, PyObject *names) {
-    PyObject *f = qfunction_new(border_of_wrapper(o), value_of(o));
+    PyObject *f = qfunction_new(qwrapper_border(o), qwrapper_value(o));
     PyObject *r = f ? PyObject_Call(f, args, names) : NULL;
     Py_XDECREF(f);
     return r;
@@ -270,24 +268,24 @@ static bool take_lock(PyObject *args, PyObject *names, int *mode, int *resource)
 }
 
 static PyObject *lock(PyObject *o, PyObject *args, PyObject *names) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     int mode, resource, device;
     void *p = NULL;
     if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
-    qs_status s = check_lock(b, value_of(o), mode);
+    qs_status s = check_lock(b, qwrapper_value(o), mode);
     if (s == QS_OK) s = device_of(b, resource, &device);
-    if (s == QS_OK) s = qs_lock(b->vm, value_of(o), device, (qs_access)mode, &p);
+    if (s == QS_OK) s = qs_lock(b->vm, qwrapper_value(o), device, (qs_access)mode, &p);
     PyObject *r = s == QS_OK ? PyLong_FromVoidPtr(p) : qerror_raise(b, s);
     qgil_leave(b);
     return r;
 }
 
 static PyObject *unlock(PyObject *o, PyObject *args, PyObject *names) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     int mode, resource, device;
     if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
     qs_status s = device_of(b, resource, &device);
-    if (s == QS_OK) s = qs_unlock(b->vm, value_of(o), device, (qs_access)mode);
+    if (s == QS_OK) s = qs_unlock(b->vm, qwrapper_value(o), device, (qs_access)mode);
     if (s != QS_OK) qerror_raise(b, s);
     qgil_leave(b);
     return s == QS_OK ? (Py_INCREF(Py_None), Py_None) : NULL;
@@ -304,8 +302,8 @@ static const Array *array_for(PyObject *o, const char *attribute) {
 
 static PyObject *get_shape(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    if (value_of(o).kind == QS_CELL) {
-        const Cell *c = value_of(o).u.p;
+    if (qwrapper_value(o).kind == QS_CELL) {
+        const Cell *c = qwrapper_value(o).u.p;
         return qnd_tuple_of(c->rank, c->dims, 1);
     }
     const Array *a = array_for(o, "shape");
@@ -358,10 +356,10 @@ static PyObject *get_address(PyObject *o, PyObject *on_device) {
     ValueObject *x = (ValueObject *)o;
     bool wanted = on_device == Py_True;
     if (!array_of(o)) return Py_INCREF(Py_None), Py_None;
-    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = x->given ? QS_OK : export_memory(border_of_wrapper(o), x, wanted);
-    if (s != QS_OK) qerror_raise(border_of_wrapper(o), s);
-    qgil_leave(border_of_wrapper(o));
+    if (qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = x->given ? QS_OK : export_memory(qwrapper_border(o), x, wanted);
+    if (s != QS_OK) qerror_raise(qwrapper_border(o), s);
+    qgil_leave(qwrapper_border(o));
     if (s != QS_OK) return NULL;
     if (!x->given || x->given->on_device != wanted) return Py_INCREF(Py_None), Py_None;
     return PyLong_FromVoidPtr(x->given->data);
@@ -380,13 +378,13 @@ static PyObject *new_array(Border *b, qs_status s, Array *a) {
 static PyObject *make_view(PyObject *o, PyObject *args) {
     PyObject *shape, *steps;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    Array *a = value_of(o).u.p, *r = NULL;
+    Array *a = qwrapper_value(o).u.p, *r = NULL;
     if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
-    if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
-    qs_status s = qhook_view(border_of_wrapper(o)->vm, a, rank, dims, strides, a->offset, &r);
-    PyObject *made = new_array(border_of_wrapper(o), s, r);
-    qgil_leave(border_of_wrapper(o));
+    if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(qwrapper_border(o)) < 0) return NULL;
+    qs_status s = qhook_view(qwrapper_border(o)->vm, a, rank, dims, strides, a->offset, &r);
+    PyObject *made = new_array(qwrapper_border(o), s, r);
+    qgil_leave(qwrapper_border(o));
     return made;
 }
 
@@ -394,18 +392,18 @@ static PyObject *make_view(PyObject *o, PyObject *args) {
 static PyObject *convert_elements(PyObject *o, PyObject *args) {
     const char *name;
     int copy;
-    Array *a = value_of(o).u.p, *r = NULL;
+    Array *a = qwrapper_value(o).u.p, *r = NULL;
     if (!array_for(o, "_converted") || !PyArg_ParseTuple(args, "sp", &name, &copy)) return NULL;
     int d = qnd_named(name);
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
-    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    if (qgil_enter(qwrapper_border(o)) < 0) return NULL;
     bool same = a->dtype == d && copy;
-    int before = qgil_work(border_of_wrapper(o));
+    int before = qgil_work(qwrapper_border(o));
     qs_status s =
-        same ? qarr_copy(border_of_wrapper(o)->vm, a, &r) : qarr_convert(border_of_wrapper(o)->vm, a, (qs_dtype)d, &r);
-    qgil_rest(border_of_wrapper(o), before);
-    PyObject *made = new_array(border_of_wrapper(o), s, r);
-    qgil_leave(border_of_wrapper(o));
+        same ? qarr_copy(qwrapper_border(o)->vm, a, &r) : qarr_convert(qwrapper_border(o)->vm, a, (qs_dtype)d, &r);
+    qgil_rest(qwrapper_border(o), before);
+    PyObject *made = new_array(qwrapper_border(o), s, r);
+    qgil_leave(qwrapper_border(o));
     return made;
 }
 
@@ -418,8 +416,6 @@ static PyObject *get_grad(PyObject *o, void *Py_UNUSED(unused)) {
     return grad ? (Py_INCREF(grad), grad) : (Py_INCREF(Py_None), Py_None);
 }
 
-static bool same_extents(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
-
 static int set_grad(PyObject *o, PyObject *grad, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "grad");
@@ -427,7 +423,7 @@ static int set_grad(PyObject *o, PyObject *grad, void *Py_UNUSED(unused)) {
     if (grad == Py_None) grad = NULL;
     if (grad && (!qvalue_check(grad) || !array_of(grad)))
         return PyErr_Format(PyExc_TypeError, "grad: an array of the language is wanted, got %R", Py_TYPE(grad)), -1;
-    if (grad && !same_extents(a, array_of(grad)))
+    if (grad && !qitem_same_shape(a, array_of(grad)))
         return PyErr_SetString(PyExc_ValueError, "grad: the shape must be that of the array"), -1;
     PyObject *old = ((ValueObject *)o)->grad;
     Py_XINCREF(grad);
@@ -456,21 +452,21 @@ static int clear(PyObject *o) {
 static PyObject *get_kind(PyObject *o, void *Py_UNUSED(unused)) {
     static const char *const names[] = {"null", "bool",   "int",      "number", "complex", "string", "array",
                                         "cell", "object", "function", "type",   "foreign", "number"};
-    return PyUnicode_FromString(names[value_of(o).kind]);
+    return PyUnicode_FromString(names[qwrapper_value(o).kind]);
 }
 
 /* Returns whether a current derivative depends on it; only the thread that runs the VM can determine that. */
 static PyObject *get_recorded(PyObject *o, void *Py_UNUSED(unused)) {
-    Border *b = border_of_wrapper(o);
+    Border *b = qwrapper_border(o);
     if (!b->vm) Py_RETURN_FALSE;
     if (qgil_enter(b) != 0) return NULL;
-    return qgil_result(b, PyBool_FromLong(qtape_is_recorded(b->vm, value_of(o))));
+    return qgil_result(b, PyBool_FromLong(qtape_is_recorded(b->vm, qwrapper_value(o))));
 }
 
 static PyObject *get_type(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    return PyUnicode_FromString(border_of_wrapper(o)->vm ? qs_type_name(border_of_wrapper(o)->vm, value_of(o))
-                                                         : "closed");
+    return PyUnicode_FromString(qwrapper_border(o)->vm ? qs_type_name(qwrapper_border(o)->vm, qwrapper_value(o))
+                                                       : "closed");
 }
 
 static PyMethodDef methods[] = {

@@ -99,28 +99,18 @@ static const char *because(Device *d, const char *format, ...) {
     return qstr_cname(d->ctx, text)->s;
 }
 
-typedef struct {
-    void *lib;
-    char why[DYNLIB_WHY];
-} Opened;
-
-static bool take_library(void *ud, const char *path) {
-    Opened *o = ud;
-    return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
-}
-
 /* Opens a library that is already loaded in the process. */
-static bool used_library(Opened *o, const char *name) {
+static bool used_library(OpenedLibrary *o, const char *name) {
     return (o->lib = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) != NULL;
 }
 
-static bool found_library(Opened *o, const char *name) {
+static bool found_library(OpenedLibrary *o, const char *name) {
     static const char *const folders[] = {"%s/lib64", "%s/lib", "%s/lib/python3*/site-packages/nvidia/*/lib",
                                           "%s/lib/python3*/dist-packages/nvidia/*/lib"};
-    return take_library(o, name) || qnvidia_find(folders, sizeof folders / sizeof *folders, name, take_library, o);
+    return qdynlib_take(o, name) || qnvidia_find(folders, sizeof folders / sizeof *folders, name, qdynlib_take, o);
 }
 
-static bool open_version(Opened *o, const Library *s, int i, bool (*open_it)(Opened *, const char *)) {
+static bool open_version(OpenedLibrary *o, const Library *s, int i, bool (*open_it)(OpenedLibrary *, const char *)) {
     char name[40];
     snprintf(name, sizeof name, "%s.%d", s->file, s->version[i]);
     return open_it(o, name);
@@ -131,7 +121,7 @@ static bool open_version(Opened *o, const Library *s, int i, bool (*open_it)(Ope
  * tried. */
 static void *open_library(Device *d, int driver, const Library *s, const char **why) {
     const char *named = getenv(s->variable);
-    Opened o = {0};
+    OpenedLibrary o = {0};
     if (named && *named) {
         void *lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
         if (!lib) *why = because(d, "%s: %s", s->variable, dlerror());

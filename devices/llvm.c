@@ -117,22 +117,12 @@ static qs_status refuse_library(Ctx *c, const char *why) {
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
 }
 
-typedef struct {
-    void *lib;
-    char why[DYNLIB_WHY];
-} Opened;
-
-static bool open_found(void *ud, const char *path) {
-    Opened *o = ud;
-    return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
-}
-
 static void install_handlers(void *lib);
 
 /* Searches libllvmlite in the folders of Python packages. */
-static bool find_llvmlite(Opened *out) {
+static bool find_llvmlite(OpenedLibrary *out) {
     static const char *const folders[] = {"%s/lib/python3*/site-packages/llvmlite/binding"};
-    return qnvidia_find(folders, 1, "libllvmlite.so", open_found, out);
+    return qnvidia_find(folders, 1, "libllvmlite.so", qdynlib_take, out);
 }
 
 /* Opens libLLVM or libllvmlite.  It is never closed, because other VMs and other users in the process may share it. */
@@ -142,11 +132,11 @@ static qs_status open_library(Ctx *c, void **out) {
         *out = dlopen(named, RTLD_NOW | RTLD_LOCAL);
         return *out ? QS_OK : qerr_set(c, QS_EDEVICE, "QUASAR_LLVM: %s", dlerror());
     }
-    Opened o = {0};
+    OpenedLibrary o = {0};
     bool found = false;
     for (size_t i = 0; i < sizeof library_names / sizeof *library_names && !found; i++)
-        found = open_found(&o, library_names[i]);
-    found = found || (c->llvmlite && open_found(&o, c->llvmlite)) || find_llvmlite(&o);
+        found = qdynlib_take(&o, library_names[i]);
+    found = found || (c->llvmlite && qdynlib_take(&o, c->llvmlite)) || find_llvmlite(&o);
     *out = o.lib;
     return found ? QS_OK : refuse_library(c, o.why);
 }

@@ -79,8 +79,6 @@ static void replace(qs_vm *vm, qs_value *slot, Array *a) {
     qval_release(vm, old);
 }
 
-static bool is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
-
 qs_dtype qarg_meet(qs_vm *vm, const qs_call_args *c, int from, int to) {
     return qoperand_meet(vm, (to < c->nin ? to : c->nin) - from, c->in + from);
 }
@@ -92,7 +90,7 @@ qs_dtype qarg_meet_float(qs_vm *vm, const qs_call_args *c, int from, int to) {
 }
 
 qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out) {
-    if (is_number(c->in[i])) {
+    if (qval_is_scalar(c->in[i])) {
         Array *a;
         TRY(qarr_from_value(vm, c->in[i], qoperand_meet(vm, 1, &c->in[i]), &a));
         replace(vm, &c->in[i], a);
@@ -103,7 +101,7 @@ qs_status qarg_array(qs_vm *vm, qs_call_args *c, int i, const char *what, Array 
 }
 
 qs_status qarg_listed(qs_vm *vm, qs_call_args *c, int i, const char *what, Array **out) {
-    if (is_number(c->in[i])) {
+    if (qval_is_scalar(c->in[i])) {
         qs_value list;
         TRY(qarr_literal(vm, qvm_ctx(vm)->scalar_dtype, 1, &c->in[i], &list));
         replace(vm, &c->in[i], qval_array(list));

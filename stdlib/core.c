@@ -221,7 +221,7 @@ typedef struct {
     int rank;
 } Facts;
 static Facts facts(qs_value v) {
-    Facts f = {.number = qval_is_number(v) || v.kind == QS_COMPLEX, .array = v.kind == QS_ARRAY, .rank = 0};
+    Facts f = {.number = qval_is_scalar(v), .array = v.kind == QS_ARRAY, .rank = 0};
     f.complex = v.kind == QS_COMPLEX, f.integer = v.kind == QS_INT;
     if (!f.array) return f;
     f.complex = qdtype_is_complex((qs_dtype)qval_array(v)->dtype),
@@ -259,7 +259,7 @@ qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
     Array *a;
     qs_dtype d = qarg_meet(vm, c, 0, 2);
     for (int i = 0; i < 2; i++) /* a number equals a 1-element array */
-        if (c->in[1 - i].kind == QS_ARRAY && (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX))
+        if (c->in[1 - i].kind == QS_ARRAY && (qval_is_scalar(c->in[i])))
             TRY(qarg_packed(vm, c, i, i ? "b" : "a", d, &a, &p));
     c->out[0] = qs_bool(qval_equal(vm, c->in[0], c->in[1]));
     return QS_OK;

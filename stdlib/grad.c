@@ -45,7 +45,7 @@ static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs
 /* Refuses results other than numbers and arrays: in a list, the record of an item would be lost. */
 static qs_status check_result(qs_vm *vm, qs_value y) {
     qs_value v = qtape_plain(y);
-    if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY) return QS_OK;
+    if (qval_is_scalar(v) || v.kind == QS_ARRAY) return QS_OK;
     return qs_fail(vm, QS_ETYPE, "a function whose derivative is taken must give a number or an array, got %s",
                    qval_type_name(vm, v));
 }

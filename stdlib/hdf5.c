@@ -805,7 +805,7 @@ static qs_status write_group(const Target *to, const char *name, const Object *o
 static qs_status write_value(const Target *to, const char *name, qs_value v) {
     int64_t dims[QS_MAX_RANK];
     if (!*name) return qs_fail(to->file->vm, QS_EVALUE, "%s: a name is empty", to->file->fn);
-    if (qval_is_number(v) || v.kind == QS_COMPLEX) return write_number(to, name, v);
+    if (qval_is_scalar(v)) return write_number(to, name, v);
     if (v.kind == QS_STRING) return write_strings(to, name, &v, 1, 0, NULL);
     if (v.kind == QS_OBJECT) return write_group(to, name, v.u.p);
     if (v.kind == QS_CELL) {

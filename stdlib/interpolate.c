@@ -41,7 +41,7 @@ typedef struct {
 static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
     *out = (Outside){CONSTANT, {NAN, 0}};
     if (!qarg_given(c, i)) return QS_OK;
-    if (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX) return qs_to_complex(vm, c->in[i], out->value);
+    if (qval_is_scalar(c->in[i])) return qs_to_complex(vm, c->in[i], out->value);
     if (c->in[i].kind != QS_STRING)
         return qarg_wrong(vm, c->name, "outside", "a number, \"extrap\" or \"clamp\"", c->in[i]);
     const char *s = qs_to_string(c->in[i], NULL);

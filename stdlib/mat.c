@@ -563,7 +563,7 @@ static qs_status write_value(Writer *w, const char *name, qs_value v) {
     int64_t dims[QS_MAX_RANK] = {0, 0};
     if (v.kind == QS_STRING) return write_string(w, name, v);
     if (v.kind == QS_CELL || v.kind == QS_OBJECT) return write_nested(w, name, v);
-    if (qval_is_number(v) || v.kind == QS_COMPLEX) return write_number(w, name, v);
+    if (qval_is_scalar(v)) return write_number(w, name, v);
     if (v.kind == QS_NIL) {
         size_t at = begin_matrix(w, CLASS_DOUBLE, 0, 2, dims, name);
         return put_parts(&w->t, QS_F64, "", 0, 8), end_matrix(w, at);

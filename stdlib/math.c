@@ -13,11 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_numeric(qs_value v) { return qval_is_number(v) || v.kind == QS_ARRAY || v.kind == QS_COMPLEX; }
-
-static bool is_complex(qs_value v) {
-    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
-}
+static bool is_numeric(qs_value v) { return qval_is_scalar(v) || v.kind == QS_ARRAY; }
 
 /* Checks that every argument is a number or an array; `names` has one letter for each argument. */
 static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *names) {
@@ -45,7 +41,7 @@ static qs_status apply_row(qs_vm *vm, qs_call_args *c, Elem e, const char *signa
         letters(signature, names, kelem_info[e].nargs);
         return numeric(vm, c, names);
     }
-    if (kelem_is_itself(e, is_complex(c->in[0]))) return c->out[0] = qval_retain(c->in[0]), QS_OK;
+    if (kelem_is_itself(e, qarr_is_complex(c->in[0]))) return c->out[0] = qval_retain(c->in[0]), QS_OK;
     return qmapelem_apply(vm, e, c->in, &c->out[0]);
 }
 
@@ -58,9 +54,9 @@ static qs_status apply_row(qs_vm *vm, qs_call_args *c, Elem e, const char *signa
 qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
     /* not re + im*j, which gives a real part of nan if im is infinite */
     qs_value parts[2] = {c->in[0], c->nin == 2 ? c->in[1] : qs_num(0)};
-    if (c->nin == 1 && is_complex(parts[0])) return c->out[0] = qval_retain(parts[0]), QS_OK;
+    if (c->nin == 1 && qarr_is_complex(parts[0])) return c->out[0] = qval_retain(parts[0]), QS_OK;
     for (int i = 0; i < 2; i++)
-        if (!is_numeric(parts[i]) || is_complex(parts[i]))
+        if (!is_numeric(parts[i]) || qarr_is_complex(parts[i]))
             return qarg_wrong(vm, c->name, i ? "im" : "re", "a real number or array", parts[i]);
     return qmapelem_apply(vm, EL_complex, parts, &c->out[0]);
 }
@@ -143,7 +139,8 @@ static qs_status apply_shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, "an"));
-    if (is_complex(*x) || is_complex(c->in[1])) return qmapelem_apply(vm, e, c->in, r); /* reports the error */
+    if (qarr_is_complex(*x) || qarr_is_complex(c->in[1]))
+        return qmapelem_apply(vm, e, c->in, r); /* reports the error */
     TRY(qoperand_to_int64(vm, c->name, x, &back));
     TRY(qoperand_to_int64(vm, c->name, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
@@ -196,7 +193,7 @@ qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
         c->out[0] = x.kind == QS_NUM ? qs_int(qdtype_sat_i64(x.u.f, INT64_MIN, INT64_MAX)) : qs_int(x.u.i);
         return QS_OK;
     }
-    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
+    if (x.kind != QS_ARRAY || qarr_is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
     Array *r;
     TRY(qarr_convert(vm, qval_array(x), QS_I32, &r));
     c->out[0] = qarr_value(r);
@@ -206,7 +203,7 @@ qs_status qmath_int(qs_vm *vm, qs_call_args *c) {
 qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
     qs_value x = c->in[0];
     if (qval_is_number(x)) return c->out[0] = qs_num(qval_number(x)), QS_OK;
-    if (x.kind != QS_ARRAY || is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
+    if (x.kind != QS_ARRAY || qarr_is_complex(x)) return qarg_wrong(vm, c->name, "x", "a real number or array", x);
     Array *a = qval_array(x), *r;
     qs_dtype d = (qs_dtype)a->dtype;
     TRY(qarr_convert(vm, a, qdtype_is_real(d) ? d : qdtype_promote_scalar(d, false, qvm_ctx(vm)->scalar_dtype), &r));
@@ -244,7 +241,7 @@ static qs_status gap_of(qs_vm *vm, const char *fn, qs_native_fn *part, qs_value 
 }
 
 static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value *out) {
-    if (!is_complex(ab[0]) && !is_complex(ab[1])) return qapply_two(vm, fn, gap, ab[0], ab[1], out);
+    if (!qarr_is_complex(ab[0]) && !qarr_is_complex(ab[1])) return qapply_two(vm, fn, gap, ab[0], ab[1], out);
     qs_value re = qs_nil(), im = qs_nil();
     qs_status s = gap_of(vm, fn, qmath_real, ab, &re);
     if (s == QS_OK) s = gap_of(vm, fn, qmath_imag, ab, &im);
@@ -258,7 +255,7 @@ static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value
 static qs_status widened(qs_vm *vm, qs_value *x) {
     Array *wide;
     if (x->kind != QS_ARRAY) return QS_OK;
-    TRY(qarr_convert(vm, qval_array(*x), is_complex(*x) ? QS_C128 : QS_F64, &wide));
+    TRY(qarr_convert(vm, qval_array(*x), qarr_is_complex(*x) ? QS_C128 : QS_F64, &wide));
     qval_release(vm, *x);
     return *x = qarr_value(wide), QS_OK;
 }

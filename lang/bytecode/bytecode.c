@@ -76,7 +76,7 @@ static bool is_discard(const Node *n) { return n->kind == N_IDENT && strcmp(n->u
 
 static void check_type(Coder *e, Node *target, TypeExpr *written, int reg) {
     Str *name = target->kind == N_IDENT ? target->u.ident.name : target->kind == N_FIELD ? target->u.field.name : NULL;
-    Sym *s = target->kind == N_IDENT ? target->u.ident.sym : NULL;
+    Sym *s = qast_symbol(target);
     if (s && written) annotate_variable(e, s, written);
     TypeExpr *t = written ? written : s ? type_of(e, s) : NULL;
     if (t) qcode_coerce(e, reg, t, name, false);
@@ -85,7 +85,7 @@ static void check_type(Coder *e, Node *target, TypeExpr *written, int reg) {
 /* Rejects a write into a 'const array, as kernels do. */
 static void check_writable(Coder *e, const Node *target) {
     const Node *base = target->u.index.base;
-    const Sym *s = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(base);
     if (s && s->mods.flags & MOD_CONST)
         qcode_fail(e, target->pos, "%s is 'const and cannot be written", base->u.ident.name->s);
 }
@@ -172,7 +172,7 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
 static bool is_plain_call(const Node *n) {
     if (n->kind != N_CALL) return false;
     const Node *f = n->u.call.callee;
-    return f->kind != N_TYPE && !(f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE);
+    return f->kind != N_TYPE && !qast_means(f, SYM_TYPE);
 }
 
 /* Compiles [a,b] = …: assigns the results of a call, the items of a literal, or the elements of a value. */
@@ -842,7 +842,7 @@ enum { MAX_ALIASES = 80 };
 static void find_alias(void *ud, Node **child) {
     Coder *e = ud;
     Node *n = *child;
-    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(n);
     if (s && s->kind == SYM_GLOBAL && s->variable && qcode_register(e, s) < 0 && e->chunk->naliases < MAX_ALIASES)
         e->chunk->aliases[e->chunk->naliases++] = (uint32_t)s->index;
     qast_children(n, find_alias, e);

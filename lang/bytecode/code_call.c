@@ -46,10 +46,6 @@ static void emit_method_call(Coder *e, Node *n, int base, int want) {
     qcode_word(e, named ? name_table(e, args, named) : NO_NAMES);
 }
 
-static bool is_global(const Node *n) {
-    return n->kind == N_IDENT && n->u.ident.sym && n->u.ident.sym->kind == SYM_GLOBAL;
-}
-
 static void global_call(Coder *e, Node *n, int slot, ArgList args, int base, int want) {
     arguments(e, args, slot == e->host->builtin(e->host->ud, "int"));
     qcode_at(e, n->pos);
@@ -63,7 +59,7 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
     int mark = e->top, named = count_named(e, args);
     if (callee->kind == N_FIELD) {
         emit_method_call(e, n, base, want);
-    } else if (is_global(callee) && !named) {
+    } else if (qast_means(callee, SYM_GLOBAL) && !named) {
         global_call(e, n, callee->u.ident.sym->index, args, base, want);
     } else {
         qcode_to(e, callee, base);
@@ -80,7 +76,7 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
 TypeExpr *qcode_conversion(Coder *e, const Node *n, const Type **type) {
     Node *callee = n->u.call.callee;
     ArgList args = n->u.call.args;
-    bool by_name = callee->kind == N_IDENT && callee->u.ident.sym && callee->u.ident.sym->kind == SYM_TYPE;
+    bool by_name = qast_means(callee, SYM_TYPE);
     if ((!by_name && callee->kind != N_TYPE) || args.n != 1 || args.at[0].name || args.at[0].type) return NULL;
     TypeExpr *t = by_name ? qcode_named_type(e, callee) : callee->u.type;
     *type = qcode_known_type(e, t);

@@ -32,7 +32,7 @@ typedef struct {
 static bool is_plain_assignment(const Node *n) {
     const Node *target = qast_target(n);
     if (!target || n->flag || n->u.assign.in_place) return false;
-    return target->kind == N_IDENT && target->u.ident.sym && target->u.ident.sym->kind == SYM_LOCAL;
+    return qast_means(target, SYM_LOCAL);
 }
 
 static bool is_replaceable(const Func *f, int nargs) {
@@ -72,7 +72,7 @@ static const Func *lambda_in(Coder *e, int reg) {
 static const Func *find_function(Coder *e, const Node *call, bool within, FuseGuard *guard) {
     const Node *callee = call->u.call.callee;
     ArgList args = call->u.call.args;
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     if (!s || !e->host->function) return NULL;
     for (int i = 0; i < args.n; i++)
         if (args.at[i].name || args.at[i].type) return NULL;
@@ -180,7 +180,7 @@ static void expand_calls(void *ud, Node **child) {
     else if (n->kind != N_CALL) qast_children(n, expand_calls, x);
     if (n->kind != N_CALL) return;
     const Node *callee = n->u.call.callee;
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     for (int i = 0; i < n->u.call.args.n; i++) expand_calls(x, &n->u.call.args.at[i].value);
     const Func *f = find_function(x->to->e, n, x->body, &guard);
     if (f) replace_call(x, child, f, guard);

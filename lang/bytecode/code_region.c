@@ -55,7 +55,7 @@ typedef struct {
 static int item_number(const Gather *g, const Node *n) { return qfuse_item_of(g->items, g->nitems, n); }
 
 static int builtin_slot(const Node *callee) {
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     return s && s->kind == SYM_GLOBAL ? s->index : -1;
 }
 
@@ -241,9 +241,47 @@ static bool is_shift(Coder *e, const Node *n, int8_t *dim) {
     return *dim = (int8_t)axis, true;
 }
 
+/* Returns whether n is an operation of the expression, and counts it.  *nargs: if it is a call, how many of its
+ * arguments are operands. */
+static bool note_operation(Gather *g, Node *n, int *nargs) {
+    int cast, axis;
+    *nargs = 1;
+    if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_transposed(g->e, n)) return add_power(g, n), true;
+    /* The second operand of a logical operator is not evaluated if the first one is a number that decides. */
+    if (is_logical(n) && may_evaluate(g, n->u.bin.b) && (is_plain(g->e, n->u.bin.a, false) || is_inner(n->u.bin.a)))
+        return true;
+    if (fusible_unary(n)) return true;
+    if ((cast = cast_dtype(g->e, n)) >= 0 && g->ncasts < MAX_CASTS) {
+        g->casts[g->ncasts] = n, g->cast_dtypes[g->ncasts++] = (uint8_t)cast;
+        return true;
+    }
+    if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
+        *nargs = n->u.call.args.n;
+        return g->ncalls++, g->nlong++, true;
+    }
+    if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
+        g->rows = (uint8_t)(g->rows + (g->rows < UINT8_MAX)), g->axis = axis;
+        return true;
+    }
+    if (n->kind != N_TERNARY || !may_evaluate(g, n->u.ternary.then) || !may_evaluate(g, n->u.ternary.other))
+        return false;
+    return g->choice = true;
+}
+
+static void append_leaf(Gather *g, Node *n) {
+    if (n->kind != N_IDENT || !g->grouped) check_pure(g, &n);
+    FuseShift shift = {.leaf = (uint8_t)g->n};
+    if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) {
+        g->ok = false;
+        return;
+    }
+    if (!g->no_shifts && g->nshifts < FUSE_SHIFTS && is_shift(g->e, n, &shift.dim)) g->shifts[g->nshifts++] = shift;
+    g->leaves[g->n++] = n, g->parts = g->parts || part_in(g->e, n);
+}
+
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
-    int cast, axis, item = item_number(g, n);
+    int nargs, item = item_number(g, n);
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return;
     if (item >= 0) {
         g->uses |= 1u << item;
@@ -253,46 +291,20 @@ static void collect_leaves(Gather *g, Node *n) {
         g->ok = false;
         return;
     }
-    if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_transposed(g->e, n)) {
-        g->nops++;
-        add_power(g, n);
-        collect_leaves(g, n->u.bin.a);
-        collect_leaves(g, n->u.bin.b);
-    } else if (is_logical(n) && may_evaluate(g, n->u.bin.b) &&
-               (is_plain(g->e, n->u.bin.a, false) || is_inner(n->u.bin.a))) {
-        g->nops++; /* the second operand is not evaluated if the first one is a number that decides */
-        collect_leaves(g, n->u.bin.a);
-        collect_leaves(g, n->u.bin.b);
-    } else if (fusible_unary(n)) {
-        g->nops++;
-        collect_leaves(g, n->u.bin.a);
-    } else if ((cast = cast_dtype(g->e, n)) >= 0 && g->ncasts < MAX_CASTS) {
-        g->nops++;
-        g->casts[g->ncasts] = n, g->cast_dtypes[g->ncasts++] = (uint8_t)cast;
-        collect_leaves(g, n->u.call.args.at[0].value);
-    } else if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
-        g->nops++;
-        g->ncalls++, g->nlong++;
-        for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
-    } else if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
-        g->nops++;
-        g->rows = (uint8_t)(g->rows + (g->rows < UINT8_MAX)), g->axis = axis;
-        collect_leaves(g, n->u.call.args.at[0].value);
-    } else if (n->kind == N_TERNARY && may_evaluate(g, n->u.ternary.then) && may_evaluate(g, n->u.ternary.other)) {
-        g->nops++;
-        g->choice = true;
+    if (!note_operation(g, n, &nargs)) {
+        append_leaf(g, n);
+        return;
+    }
+    g->nops++;
+    if (n->kind == N_CALL) {
+        for (int i = 0; i < nargs; i++) collect_leaves(g, n->u.call.args.at[i].value);
+    } else if (n->kind == N_TERNARY) {
         collect_leaves(g, n->u.ternary.cond);
         collect_leaves(g, n->u.ternary.then);
         collect_leaves(g, n->u.ternary.other);
     } else {
-        if (n->kind != N_IDENT || !g->grouped) check_pure(g, &n);
-        FuseShift shift = {.leaf = (uint8_t)g->n};
-        if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) {
-            g->ok = false;
-            return;
-        }
-        if (!g->no_shifts && g->nshifts < FUSE_SHIFTS && is_shift(g->e, n, &shift.dim)) g->shifts[g->nshifts++] = shift;
-        g->leaves[g->n++] = n, g->parts = g->parts || part_in(g->e, n);
+        collect_leaves(g, n->u.bin.a);
+        if (n->kind == N_BINARY) collect_leaves(g, n->u.bin.b);
     }
 }
 
@@ -612,7 +624,7 @@ static void count_mention(void *ud, Node **child) {
     Coder *e = ud;
     const Node *n = *child;
     const Func *inner = n->kind == N_LAMBDA ? n->u.lambda.func : n->kind == N_FUNC ? n->u.func : NULL;
-    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(n);
     if (s && s->kind == SYM_LOCAL) e->mentions[s->index]++;
     for (int i = 0; inner && i < inner->ncaptures; i++)
         if (inner->captures[i].outer->kind == SYM_LOCAL) e->mentions[inner->captures[i].outer->index] += 2;
@@ -637,7 +649,7 @@ typedef struct {
 
 static void count_in(void *ud, Node **child) {
     Mentions *m = ud;
-    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == m->sym) m->n++;
+    if (qast_is_name(*child, m->sym)) m->n++;
     qast_children(*child, count_in, m);
 }
 
@@ -652,7 +664,7 @@ static uint32_t reads_of(Node *n, const Sym *s) {
 static const Sym *array_of(const Node *n) {
     while (n->kind == N_INDEX || (n->kind == N_CALL && n->u.call.args.n))
         n = n->kind == N_INDEX ? n->u.index.base : n->u.call.args.at[0].value;
-    return n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    return qast_symbol(n);
 }
 
 /* Returns whether items i and k read the same array. */
@@ -900,7 +912,7 @@ static Node *assigned_target(const Node *n) {
 /* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: something else. */
 static const Sym *assigned_variable(Coder *e, const Node *n) {
     const Node *target = assigned_target(n);
-    const Sym *s = target && target->kind == N_IDENT ? target->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(target);
     return s && qcode_register(e, s) >= 0 && !qcode_has_type(e, s) ? s : NULL;
 }
 

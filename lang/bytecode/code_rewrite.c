@@ -17,7 +17,7 @@ static void compile_form(Coder *e, Node *n, int dst) {
 /* Returns whether the pattern is a field of variable i, as in reduction x -> x.T = …. */
 static bool owns_field(const Reduction *r, int i) {
     const Node *p = r->pattern, *base = p->kind == N_FIELD ? p->u.field.base : NULL;
-    return base && base->kind == N_IDENT && base->u.ident.sym == r->params[i].sym;
+    return qast_is_name(base, r->params[i].sym);
 }
 
 static void guard_jump(Coder *e, int *otherwise) {

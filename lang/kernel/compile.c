@@ -45,8 +45,8 @@ typedef struct {
     CacheKey key;
 } Target;
 
-/* What code is made for: of this kind, for such a machine ("" : this one, else a level or a GPU), with a C
- * library of this version (that of levels). */
+/* The target of a compilation.  kind: the kind of code; arch: "" for this machine, else a level or a GPU; libc: for a
+ * level, the version of its C library. */
 typedef struct {
     CodeKind kind;
     const char *arch;
@@ -202,7 +202,7 @@ static bool has_native(const Bundle *list) {
     return false;
 }
 
-/* What was made for this very machine first, if any was; then for others like it; then anew. */
+/* Takes code from a bundle for this machine, or for machines like it; otherwise compiles it. */
 static qs_status find_code(KCompiler *k, const KFunc *f, Goal goal, Text *made) {
     const Bundle *list = qcache_bundles(k->cache);
     if (list && (goal.kind != CODE_NATIVE || has_native(list))) TRY(by_llvm(k, f, goal, true, made));
@@ -348,7 +348,7 @@ static qs_status as_c(KCompiler *k, const KFunc *f, Text *out) {
     return QS_OK;
 }
 
-/* Whatever the device is. */
+/* Stages that do not depend on the device. */
 static const struct {
     const char *stage;
     qs_status (*show)(KCompiler *, const KFunc *, Text *);
@@ -378,17 +378,12 @@ static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *
     return s;
 }
 
-static bool is_one_of(const char *word, const char *const *list) {
-    while (*list && strcmp(*list, word) != 0) list++;
-    return *list;
-}
-
 qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const char *stage, Text *out) {
     static const char *const by_llvm[] = {"llvm", "opt", "asm", "ptx", NULL};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (!strcmp(stage, languages[i].stage)) return languages[i].show(k, f, out);
     if (!strcmp(stage, "passes")) return show_passes(k, f, d, out), QS_OK;
-    if (!is_one_of(stage, by_llvm))
+    if (!qstr_is_one_of(stage, by_llvm))
         return qerr_set(k->ctx, QS_EVALUE, "--dump: passes, llvm, opt, asm, ptx, cl or c, got %s", stage);
     if (!rows[d->ops->code].llvm)
         return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is %s, which takes cl", stage, d->ops->kind);

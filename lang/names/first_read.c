@@ -30,16 +30,14 @@ static void name(Order *o, const Sym *s) {
     else if (s && s->kind == SYM_NESTED && s->func) captured_by(o, s->func);
 }
 
-static bool is_it(const Order *o, const Node *n) { return n->kind == N_IDENT && n->u.ident.sym == o->sym; }
-
 static void assignment(Order *o, Node *n) {
-    bool names_itself = n->u.assign.value->kind == N_LAMBDA && is_it(o, n->u.assign.targets[0]);
+    bool names_itself = n->u.assign.value->kind == N_LAMBDA && qast_is_name(n->u.assign.targets[0], o->sym);
     if (!names_itself) visit_node(o, &n->u.assign.value);
     for (int i = 0; i < n->u.assign.ntargets; i++) {
-        if (!is_it(o, n->u.assign.targets[i])) visit_node(o, &n->u.assign.targets[i]);
+        if (!qast_is_name(n->u.assign.targets[i], o->sym)) visit_node(o, &n->u.assign.targets[i]);
         else if (n->u.assign.in_place) read_here(o);
     }
-    for (int i = 0; i < n->u.assign.ntargets; i++) o->set |= is_it(o, n->u.assign.targets[i]);
+    for (int i = 0; i < n->u.assign.ntargets; i++) o->set |= qast_is_name(n->u.assign.targets[i], o->sym);
 }
 
 /* Visits a part that may not run.  Clears *after if sym may have no value at its end, then restores the state

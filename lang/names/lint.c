@@ -132,18 +132,13 @@ static void check_items(const Slips *s, const Node *n) {
 
 static bool is_conversion(const Node *n) {
     const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
-    return f && (f->kind == N_TYPE || (f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE));
+    return f && (f->kind == N_TYPE || qast_means(f, SYM_TYPE));
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
-static bool is_one_of(const char *name, const char *const *list) {
-    while (*list && strcmp(*list, name) != 0) list++;
-    return *list;
-}
-
 static const char *callee(const Node *n) {
     const Node *f = n->kind == N_CALL ? n->u.call.callee : NULL;
-    return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
+    return qast_means(f, SYM_GLOBAL) ? f->u.ident.name->s : "";
 }
 
 /* Images come from files or cameras.  A variable is a possible image if it is declared as more than a matrix, or if a
@@ -156,8 +151,8 @@ static bool is_declared_wider(const TypeExpr *t) {
 
 static bool is_image_source(const Node *n) {
     static const char *const readers[] = {"imread", "tiffread", "load", "exrread", NULL};
-    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
-    if (is_one_of(callee(n), readers)) return true;
+    const Sym *sym = qast_symbol(n);
+    if (qstr_is_one_of(callee(n), readers)) return true;
     if (n->kind == N_FIELD && !strcmp(n->u.field.name->s, "rgb_data")) return true;
     return sym && sym->declared && is_declared_wider(sym->declared);
 }
@@ -171,7 +166,7 @@ static void link_sources(void *ud, Node **child) {
     const Linking *x = ud;
     Slips *s = x->s;
     Node *n = *child;
-    const Sym *source = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *source = qast_symbol(n);
     bool image = is_image_source(n);
     if (image || (source && source->kind <= SYM_GLOBAL && source != x->target)) {
         qmem_grow(s->u->ctx, &s->links, &s->cap_links, s->nlinks, sizeof *s->links);
@@ -187,7 +182,7 @@ static void link_assignments(void *ud, Node **child) {
     Node *n = *child;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
-        Linking x = {s, t->kind == N_IDENT ? t->u.ident.sym : NULL};
+        Linking x = {s, qast_symbol(t)};
         if (!x.target) continue;
         link_sources(&x, &n->u.assign.value);
         if (n->u.assign.in_place) continue; /* an array remains one */
@@ -263,7 +258,7 @@ typedef struct {
 static void look_for_image(void *ud, Node **child) {
     ImageSearch *x = ud;
     Node *n = *child;
-    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *sym = qast_symbol(n);
     if (x->found) return;
     x->found = is_image_source(n) ||
                (sym && x->s->nimages && bsearch(&sym, x->s->images, x->s->nimages, sizeof *x->s->images, compare_syms));
@@ -297,14 +292,14 @@ static void note_dimension(Slips *s, const Node *n) {
 static int rank_of(Slips *s, const Node *n, int depth) {
     static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
     static const char *const arrays[] = {"linspace", "imread", NULL}, *const types[] = {"vec", "cube", NULL};
-    if (n->kind == N_RANGE || is_one_of(callee(n), arrays)) return 1;
+    if (n->kind == N_RANGE || qstr_is_one_of(callee(n), arrays)) return 1;
     if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 1;
-    if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : n->u.call.args.n > 0;
-    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (qstr_is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : n->u.call.args.n > 0;
+    const Sym *sym = qast_symbol(n);
     if (!sym || depth == 0) return 0;
     if (sym->declared) {
         const char *type = sym->declared->kind == TE_NAME ? sym->declared->name->s : "";
-        return strcmp(type, "mat") ? is_one_of(type, types) : 2;
+        return strcmp(type, "mat") ? qstr_is_one_of(type, types) : 2;
     }
     const Node *value = find_only_value(s, sym);
     return value ? rank_of(s, value, depth - 1) : 0;
@@ -316,7 +311,7 @@ static void check_dimension(Slips *s, const Node *n) {
     static const char *const extremes[] = {"min", "max", NULL}; /* max(x, [], 2) */
     double dim;
     int last = n->u.call.args.n - 1;
-    if (last != 1 + is_one_of(callee(n), extremes) || !(last == 2 || is_one_of(callee(n), reducers))) return;
+    if (last != 1 + qstr_is_one_of(callee(n), extremes) || !(last == 2 || qstr_is_one_of(callee(n), reducers))) return;
     const Node *x = n->u.call.args.at[0].value, *at = n->u.call.args.at[last].value;
     if (qfold_number(at, &dim) && dim == 2 && rank_of(s, x, 4) == 2)
         qdiag_warning(s->u, at->pos, "a matrix has the dimensions 0 and 1: along 2 %s has nothing to do", callee(n));
@@ -327,7 +322,8 @@ static void check_dimension(Slips *s, const Node *n) {
 static void check_use_of_positions(const Slips *s, const Node *n) {
     static const char *const users[] = {"numel", "min", "max", "mean", "sum", "median", "sort", "diff", NULL};
     const char *name = callee(n);
-    if (n->u.call.args.n != 1 || !is_one_of(name, users) || strcmp(callee(n->u.call.args.at[0].value), "find")) return;
+    if (n->u.call.args.n != 1 || !qstr_is_one_of(name, users) || strcmp(callee(n->u.call.args.at[0].value), "find"))
+        return;
     if (!strcmp(name, "numel"))
         qdiag_warning(s->u, n->pos,
                       "find gives a row of positions for each element, and numel counts all their "
@@ -398,7 +394,7 @@ static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHI
 
 static void add_alias(Aliases *a, const Node *assignment, const Node *target, const Node *value) {
     static const char *const views[] = {"reshape", "squeeze", NULL};
-    bool is_field = target->kind == N_FIELD, view = is_one_of(callee(value), views) && value->u.call.args.n;
+    bool is_field = target->kind == N_FIELD, view = qstr_is_one_of(callee(value), views) && value->u.call.args.n;
     const Node *from = view ? value->u.call.args.at[0].value : value, *base = is_field ? target->u.field.base : target;
     if (base->kind != N_IDENT || from->kind != N_IDENT || a->n == MOST_ALIASES) return;
     const Sym *y = base->u.ident.sym, *x = from->u.ident.sym;
@@ -430,18 +426,16 @@ static void find_aliases(void *ud, Node **child) {
     a->loop = loop, a->conditional = conditional;
 }
 
-static bool is_x(const Alias *at, const Node *n) { return n->kind == N_IDENT && n->u.ident.sym == at->x; }
-
 static bool is_y(const Alias *at, const Node *n) {
-    if (!at->field) return n->kind == N_IDENT && n->u.ident.sym == at->y;
+    if (!at->field) return qast_is_name(n, at->y);
     const Node *base = n->kind == N_FIELD ? n->u.field.base : NULL;
-    return base && n->u.field.name == at->field && base->kind == N_IDENT && base->u.ident.sym == at->y;
+    return base && n->u.field.name == at->field && qast_is_name(base, at->y);
 }
 
 static void follow_write(Alias *at, const Node *target, bool in_place) {
     const Node *base = target->kind == N_INDEX ? target->u.index.base : target;
     bool element = base != target || (at->array && in_place);
-    bool x = is_x(at, base), y = is_y(at, base), later = target->pos > at->assignment->pos;
+    bool x = qast_is_name(base, at->x), y = is_y(at, base), later = target->pos > at->assignment->pos;
     at->x_set += x, at->y_set += y && !element;
     at->replaced |= x && !element && later;
     if (x && element && later && target->pos < at->x_written) at->x_written = target->pos;
@@ -460,7 +454,7 @@ static void follow_aliases(void *ud, Node **child) {
         Alias *at = &a->at[k];
         bool later = n->pos > at->assignment->pos;
         if (n == at->loop) at->inside = true;
-        at->x_read |= is_x(at, n) && n->pos > at->y_written;
+        at->x_read |= qast_is_name(n, at->x) && n->pos > at->y_written;
         at->y_read |= is_y(at, n) && n->pos > at->x_written;
         at->y_kept |= is_y(at, n) && (at->inside ? n->pos < at->assignment->pos : later && at->conditional);
         at->in.leaves |= at->inside && later && !at->in.branches && (n->kind == N_BREAK || n->kind == N_RETURN);
@@ -513,7 +507,7 @@ static bool is_found(Slips *s, const Node *n) {
 
 static void check_index(Slips *s, const Node *n) {
     const Node *base = n->u.index.base;
-    const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    const Sym *sym = qast_symbol(base);
     bool has_mode = sym && (sym->mods.access || sym->mods.flags);
     if (n->u.index.at.n && is_found(s, n->u.index.at.at[0]))
         qdiag_warning(s->u, n->u.index.at.at[0]->pos,

@@ -215,8 +215,6 @@ typedef struct {
     int left;
 } Row;
 
-static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
-
 /* Returns the parameter that argument i is passed to; -1: none. */
 static int param_of(const Func *f, const GivenCall *call, int i) {
     int npos = call->n - call->nnamed, next = 0;
@@ -245,7 +243,7 @@ static void fit_builtin(const Overload *x, const GivenCall *call, Row *row) {
 /* Returns the number of parameters without an argument; -1: one of them has no default. */
 static int count_left(const Func *f, const GivenCall *call, const bool *given) {
     if (call->partial) return 0;
-    int left = is_variadic(f);
+    int left = qast_is_variadic(f);
     for (int p = 0; p < f->nparams; p++) {
         const Param *param = &f->params[p];
         if (given[p] || param->variadic || (call->skips && call->skips(param))) continue;

@@ -47,7 +47,7 @@ static bool bind_variable(Matcher *m, int variable, const Node *n) {
 }
 
 static const Node *look_through(const Node *n) {
-    while (n->kind == N_IDENT && n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP) n = n->u.ident.sym->bound;
+    while (qast_means(n, SYM_TEMP)) n = n->u.ident.sym->bound;
     return n;
 }
 

@@ -363,7 +363,7 @@ static void inherit_mode(const Node *n) {
     if (n->u.assign.ntargets != 1 || n->u.assign.in_place || n->u.assign.value->kind != N_IDENT) return;
     const Node *t = n->u.assign.targets[0];
     const Sym *from = n->u.assign.value->u.ident.sym;
-    Sym *to = t->kind == N_IDENT ? t->u.ident.sym : NULL;
+    Sym *to = qast_symbol(t);
     if (to && from && !has_mods(to->mods) && !to->declared) to->mods = from->mods;
 }
 
@@ -384,7 +384,7 @@ static bool begins_with_sign(const Node *e) {
 /* Reports statements without effect: `tic` for tic(), `x == 3` for x = 3, `x` for print x, `- x` on its own line. */
 static void check_effect(Resolver *r, const Node *n) {
     const Node *e = n->u.expr;
-    const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(e);
     if (r->rule || is_shown(r, n)) return;
     if (s && (s->kind == SYM_NESTED || (s->function && !s->variable)))
         qdiag_error(r->u, e->pos, "the name of a function does nothing alone: did you mean %s()?", s->name->s);
@@ -609,7 +609,7 @@ static void resolve_func(Resolver *r, Func *f) {
 
 static void find_symbol(void *ud, Node **child) {
     Occurrence *o = ud;
-    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == o->sym) o->found = true;
+    if (qast_is_name(*child, o->sym)) o->found = true;
     else qast_children(*child, find_symbol, o);
 }
 

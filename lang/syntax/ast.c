@@ -242,7 +242,7 @@ static bool equal_names(const Node *a,
 }
 
 bool qast_is_builtin(const Node *n, const char *name) {
-    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(n);
     return s && s->builtin && !strcmp(s->name->s, name);
 }
 
@@ -262,11 +262,18 @@ Node *qast_target(const Node *n) {
     return single && !(n->u.assign.types && n->u.assign.types[0]) ? n->u.assign.targets[0] : NULL;
 }
 
+Sym *qast_symbol(const Node *n) { return n && n->kind == N_IDENT ? n->u.ident.sym : NULL; }
+bool qast_is_name(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
+bool qast_same_name(const Node *a, const Node *b) { return b->kind == N_IDENT && qast_is_name(a, b->u.ident.sym); }
+bool qast_means(const Node *n, SymKind kind) { return qast_symbol(n) && n->u.ident.sym->kind == kind; }
+
 const Sym *qast_written(const Node *target) {
     while (target->kind == N_INDEX || target->kind == N_FIELD)
         target = target->kind == N_INDEX ? target->u.index.base : target->u.field.base;
-    return target->kind == N_IDENT ? target->u.ident.sym : NULL;
+    return qast_symbol(target);
 }
+
+bool qast_is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
 
 bool qast_is_parameter(const Func *f, const Sym *s) {
     for (int i = 0; i < f->nparams; i++)

@@ -390,8 +390,13 @@ bool qast_calls_builtin(const Node *n, const char *name);
 bool qast_makes_message(const Node *n);
 /* Returns x of a statement x = e or x op= e without brackets and type; NULL: n is something else. */
 Node *qast_target(const Node *n);
-const Sym *qast_written(const Node *target); /* the variable whose array or object is written: x in x[0].y = 1 */
+Sym *qast_symbol(const Node *n);                   /* the symbol of a name; NULL: n is NULL or a different node */
+bool qast_is_name(const Node *n, const Sym *s);    /* whether n is a name of s; n may be NULL */
+bool qast_same_name(const Node *a, const Node *b); /* whether both are names of one symbol */
+bool qast_means(const Node *n, SymKind kind);      /* whether n is a name of a symbol of this kind; n may be NULL */
+const Sym *qast_written(const Node *target);       /* the variable whose array or object is written: x in x[0].y = 1 */
 bool qast_is_parameter(const Func *f, const Sym *s);
+bool qast_is_variadic(const Func *f); /* whether the last parameter takes all remaining arguments */
 /* The name by which `name` of a module imported as `module` is looked up: "module.name". */
 Str *qast_member_name(Unit *u, const Str *module, const Str *name);
 /* Returns the type that a name, module.name, name[…] or N_TYPE denotes; NULL: n cannot be a type. */

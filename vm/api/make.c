@@ -250,7 +250,7 @@ static void look_in_function(PythonUse *d, Func *f);
 static void look_at_node(void *ud, Node **child) {
     PythonUse *d = ud;
     const Node *n = *child, *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
-    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *sym = qast_symbol(n);
     if (sym && sym->kind == SYM_GLOBAL) look_at(d, sym->index);
     if (callee && callee->kind == N_FIELD) look_at(d, qnames_lookup(d->vm, d->m, callee->u.field.name));
     if (n->kind == N_LAMBDA) look_in_function(d, n->u.lambda.func);

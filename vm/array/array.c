@@ -126,6 +126,12 @@ void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides) {
 
 static void pack_strides(Array *a) { qarr_packed_strides(a->rank, a->dims, a->strides); }
 
+bool qarr_is_complex(qs_value v) {
+    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
+}
+
+bool qarr_is_truth(qs_value v) { return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1); }
+
 /* -- creation ------------------------------------------------------------------------------------------------------ */
 /* Creates an array, taking the reference to buf.  The caller sets strides and contiguous. */
 static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, size_t count, Buffer *buf,

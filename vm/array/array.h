@@ -48,6 +48,8 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* converts; src has t
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
 static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); } /* takes the reference */
 static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
+bool qarr_is_complex(qs_value v); /* returns true for a complex number, and for an array of complex elements */
+bool qarr_is_truth(qs_value v);   /* returns true for a truth value, and for an array of truth values */
 static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
 
 /* Returns a host pointer to the first element for reading; valid until anything else accesses the array. */

@@ -2,6 +2,7 @@
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
+#include "vm/base/utf8.h"
 #include "vm/base/warning.h"
 #include "vm/quasar.h"
 #include "vm/value/trace.h"
@@ -401,13 +402,11 @@ static qs_status add_numeric(Printer *p, const Spec *s, qs_value v, int number) 
     return add_grid(&g);
 }
 
-static bool continues(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
-
 /* Appends text for %s; width and precision count characters, not bytes. */
 static void add_padded(Text *t, const Spec *s, const char *text, size_t n) {
     size_t chars = 0, bytes = 0;
     for (; bytes < n; bytes++) {
-        if (continues(text[bytes])) continue;
+        if (qutf8_continues(text[bytes])) continue;
         if (s->prec >= 0 && chars == (size_t)s->prec) break;
         chars++;
     }

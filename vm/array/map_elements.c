@@ -84,10 +84,6 @@ static qs_status undefined(qs_vm *vm, Elem e, const qs_value *args, const char *
                     qval_type_name(vm, args[0]), qval_type_name(vm, args[1]));
 }
 
-static bool is_complex(qs_value v) {
-    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
-}
-
 /* Returns the output type of the function for elements of type d. */
 static qs_dtype result_dtype(Elem e, qs_dtype d) {
     ElemGives g = (ElemGives)(qdtype_is_complex(d) ? kelem_info[e].complex : kelem_info[e].real);
@@ -225,7 +221,7 @@ qs_status qmapelem_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out)
     }
     for (int i = 0; i < n; i++) {
         if (!qoperand_fits(args[i])) return undefined(vm, e, args, qval_type_name(vm, args[i]));
-        arrays |= args[i].kind == QS_ARRAY, complex |= is_complex(args[i]);
+        arrays |= args[i].kind == QS_ARRAY, complex |= qarr_is_complex(args[i]);
     }
     if (complex && kelem_info[e].complex == ELEM_NOTHING) return undefined(vm, e, args, "complex numbers");
     return arrays ? of_arrays(vm, e, args, n, out) : of_numbers(vm, e, args, n, out);

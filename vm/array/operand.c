@@ -158,7 +158,7 @@ static qs_dtype numbers_meet(int n, const qs_value *v) {
     Term all = {QS_B1, true};
     bool only_bools = true, any = false;
     for (int i = 0; i < n; i++) {
-        if (!qscalar_is_number(v[i])) continue;
+        if (!qval_is_scalar(v[i])) continue;
         all = (Term){any ? qdtype_meet(all, qoperand_term(v[i]), false, QS_F64) : qoperand_term(v[i]).dtype, true};
         only_bools = only_bools && v[i].kind == QS_BOOL, any = true;
     }
@@ -170,7 +170,7 @@ qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v) {
     qs_dtype d = arrays_meet(n, v, &any);
     if (!any) return numbers_meet(n, v);
     for (int i = 0; i < n; i++) {
-        if (!qscalar_is_number(v[i]) || (v[i].kind == QS_BOOL && d == QS_B1)) continue;
+        if (!qval_is_scalar(v[i]) || (v[i].kind == QS_BOOL && d == QS_B1)) continue;
         d = qdtype_meet((Term){d, false}, qoperand_term(v[i]), false, qvm_ctx(vm)->scalar_dtype);
         (void)qoperand_int(vm, "", true, d, v[i], &d);
     }

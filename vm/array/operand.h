@@ -10,7 +10,6 @@ enum Op;
 enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
 
 /* -- scalar.c: operators on two values without arrays -------------------------------------------------------------- */
-static inline bool qscalar_is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
 QComplexD qscalar_complex(qs_value number);
 /* Returns the name of an operator for messages; operators without a symbol have the name of a function. */
 const char *qscalar_op_name(enum Op op);
@@ -45,7 +44,7 @@ typedef struct {
     Extents shape;
 } Plan;
 
-static inline bool qoperand_fits(qs_value v) { return v.kind == QS_ARRAY || qscalar_is_number(v); }
+static inline bool qoperand_fits(qs_value v) { return v.kind == QS_ARRAY || qval_is_scalar(v); }
 /* Compute the shape of the result; at least one argument must be an array. */
 qs_status qoperand_shapes(qs_vm *vm, const char *what, const qs_value *args, int n, Extents *out);
 qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, Extents *out);

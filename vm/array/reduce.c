@@ -706,7 +706,7 @@ qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, boo
 /* Returns x as an array; a number becomes one element, in a type that represents it exactly. */
 static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
     if (x.kind == QS_ARRAY) return *out = qval_array(qval_retain(x)), QS_OK;
-    if (qval_is_number(x) || x.kind == QS_COMPLEX) return qarr_from_value(vm, x, qoperand_meet(vm, 1, &x), out);
+    if (qval_is_scalar(x)) return qarr_from_value(vm, x, qoperand_meet(vm, 1, &x), out);
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qreduction_info[r].name, qval_type_name(vm, x));
 }
 

@@ -190,7 +190,7 @@ static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value
     if (op == OP_EQ || op == OP_NE) return *out = qs_bool(same_value(vm, a, b) == (op == OP_EQ)), QS_OK;
     bool strings = a.kind == QS_STRING && b.kind == QS_STRING;
     if (op == OP_ADD &&
-        (strings || (a.kind == QS_STRING && qscalar_is_number(b)) || (qscalar_is_number(a) && b.kind == QS_STRING)))
+        (strings || (a.kind == QS_STRING && qval_is_scalar(b)) || (qval_is_scalar(a) && b.kind == QS_STRING)))
         return concatenate(vm, a, b, out);
     if (strings && op >= OP_LT && op <= OP_GE) {
         int order = qstr_compare(a.u.p, b.u.p);
@@ -201,7 +201,7 @@ static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value
 
 qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if (qval_is_number(a) && qval_is_number(b)) return number_binary(vm, op, a, b, out);
-    if (qscalar_is_number(a) && qscalar_is_number(b)) return complex_binary(vm, op, a, b, out);
+    if (qval_is_scalar(a) && qval_is_scalar(b)) return complex_binary(vm, op, a, b, out);
     return other_binary(vm, op, a, b, out);
 }
 

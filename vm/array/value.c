@@ -96,7 +96,7 @@ static bool number_fits(qs_value v, qs_dtype d) {
     case DC_SINT:
     case DC_UINT: return v.kind == QS_INT && int_holds(d, v.u.i);
     case DC_REAL: return qval_is_number(v);
-    case DC_CPLX: return qval_is_number(v) || v.kind == QS_COMPLEX;
+    case DC_CPLX: return qval_is_scalar(v);
     }
     return false;
 }
@@ -621,8 +621,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
     if (qval_is_number(a) && qval_is_number(b)) return numbers_equal(a, b);
     if (a.kind == QS_FOREIGN || b.kind == QS_FOREIGN) return foreign_equal(vm, a, b);
     if (a.kind == QS_COMPLEX || b.kind == QS_COMPLEX)
-        return (qval_is_number(a) || a.kind == QS_COMPLEX) && (qval_is_number(b) || b.kind == QS_COMPLEX) &&
-               complex_equal(a, b);
+        return (qval_is_scalar(a)) && (qval_is_scalar(b)) && complex_equal(a, b);
     if (a.kind != b.kind) return false;
     switch ((qs_kind)a.kind) {
     case QS_NIL: return a.aux == b.aux;
@@ -690,7 +689,7 @@ static qs_status construct_string(qs_vm *vm, int n, const qs_value *args, qs_val
 static qs_status fill_items(qs_vm *vm, qs_value r, int n, const qs_value *args) {
     for (int i = 0; i < n; i++) {
         if (r.kind == QS_CELL) TRY(qcell_store(vm, r.u.p, (size_t)i, args[i]));
-        else if (qval_is_number(args[i]) || args[i].kind == QS_COMPLEX) TRY(qarr_put(vm, r.u.p, (size_t)i, args[i]));
+        else if (qval_is_scalar(args[i])) TRY(qarr_put(vm, r.u.p, (size_t)i, args[i]));
         else
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "element %d must be a number, got %s", i,
                             qval_type_name(vm, args[i]));

@@ -7,12 +7,11 @@
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 
-static bool is_truth(qs_value v) { return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1); }
-
 static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) {
     qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
     Term x = qoperand_term(a), y = qoperand_term(b);
-    if (is_truth(a) && is_truth(b)) x.dtype = y.dtype = QS_B1; /* otherwise a single truth value counts as a number */
+    if (qarr_is_truth(a) && qarr_is_truth(b))
+        x.dtype = y.dtype = QS_B1; /* otherwise a single truth value counts as a number */
     bool numbers = x.number && y.number;
     qs_dtype list = numbers ? qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}) : scalar;
     *out = qdtype_choose(x, y, list, qdtype_meet(x, y, false, scalar));

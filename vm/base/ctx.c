@@ -388,8 +388,6 @@ static void add_indent(Text *t, const char *s, size_t n) {
     }
 }
 
-static bool inside_char(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
-
 enum { LINE_SHOWN = 120, LINE_BEFORE = 60 }; /* bytes; a longer line is shortened to the part around the location */
 
 static void add_excerpt(Text *t, const Source *s, size_t pos) {
@@ -402,8 +400,8 @@ static void add_excerpt(Text *t, const Source *s, size_t pos) {
     if (end - begin > LINE_SHOWN) {
         if (pos - begin > LINE_BEFORE) first = pos - LINE_BEFORE;
         if (last - first > LINE_SHOWN) last = first + LINE_SHOWN;
-        while (first < pos && inside_char(s->text[first])) first++;
-        while (last > pos && last < end && inside_char(s->text[last])) last--;
+        while (first < pos && qutf8_continues(s->text[first])) first++;
+        while (last > pos && last < end && qutf8_continues(s->text[last])) last--;
     }
     if (first > begin) qtext_puts(t, "…");
     add_line(t, s->text + first, last - first);

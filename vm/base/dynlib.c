@@ -2,7 +2,6 @@
 #include "vm/base/dynlib.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,4 +18,9 @@ void *qdynlib_open(const char *name, int flags, char why[DYNLIB_WHY]) {
     const char *message = lib ? NULL : dlerror();
     if (message && !is_absent(name, message)) snprintf(why, DYNLIB_WHY, "%s", message);
     return lib;
+}
+
+bool qdynlib_take(void *opened, const char *name) {
+    OpenedLibrary *o = opened;
+    return (o->lib = qdynlib_open(name, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
 }

@@ -207,6 +207,11 @@ void qstr_free(Ctx *c, Str *s) {
     qmem_free(c, s, str_bytes(s));
 }
 
+bool qstr_is_one_of(const char *s, const char *const *list) {
+    while (*list && strcmp(*list, s) != 0) list++;
+    return *list;
+}
+
 bool qstr_equal(const Str *a, const Str *b) {
     if (a == b) return true;
     if (a->hdr.flags & b->hdr.flags & STR_INTERNED) return false;
@@ -261,7 +266,8 @@ static bool is_another(const char *wanted, const char *candidate) {
     return is_digit(a) != is_digit(b) && a && !strcmp(wanted + same + 1, candidate + same + 1);
 }
 
-void qstr_offer(Nearest *n, const char *candidate) {
+void qstr_offer(void *nearest, const char *candidate) {
+    Nearest *n = nearest;
     size_t len = strlen(n->wanted);
     int limit = len < 2 || is_another(n->wanted, candidate) ? 0 : 1; /* with more edits, unrelated names match */
     if (n->best && n->distance - 1 < limit) limit = n->distance - 1;

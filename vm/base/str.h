@@ -42,6 +42,7 @@ void qstr_free(Ctx *c, Str *s); /* called when refs reached 0 */
 static inline void qstr_release(Ctx *c, Str *s) {
     if (--s->hdr.refs == 0) qstr_free(c, s);
 }
+bool qstr_is_one_of(const char *s, const char *const *list); /* whether a list that ends with NULL has s */
 bool qstr_equal(const Str *a, const Str *b);
 uint32_t qstr_hash(const Str *s);             /* equal strings have one hash, which the string keeps */
 int qstr_compare(const Str *a, const Str *b); /* <0, 0, >0: by bytes, which is code point order in UTF-8 */
@@ -58,7 +59,7 @@ typedef struct {
     const char *home;    /* module that defines `wanted` itself, set by callers that search modules; else NULL */
     const char *instead; /* how the function is called that has the name `wanted` in MATLAB or NumPy; else NULL */
 } Nearest;
-void qstr_offer(Nearest *n, const char *candidate);
+void qstr_offer(void *nearest, const char *candidate); /* nearest: a Nearest, so that this may be a callback */
 
 /* -- map: interned name -> 64-bit payload, insertion order kept ---------------------------------------------------- */
 typedef struct {

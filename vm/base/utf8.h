@@ -3,6 +3,8 @@
 #define VM_BASE_UTF8_H
 #include "vm/base/ctx.h"
 
+/* Returns whether a byte continues a character. */
+static inline bool qutf8_continues(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
 size_t qutf8_length(const char *s, size_t n); /* bytes of the character at s, n > 0; 0: it is malformed */
 /* Reads the character at s and sets its length.  A malformed byte is a character of length 1 that returns -1. */
 int32_t qutf8_read(const char *s, size_t n, size_t *len);

@@ -42,8 +42,6 @@ static int param_named(const Func *f, const Str *name) {
     return -1;
 }
 
-static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
-
 /* -- named arguments of built-ins: the names are taken from the signature, "var(x [, dim [, ddof]])" --------------- */
 
 enum { MAX_NAMED = 64 };
@@ -344,8 +342,8 @@ static qs_status missing_argument(qs_vm *vm, const Func *f, int i) {
 
 static qs_status fits_script(qs_vm *vm, const Func *f, const CallArgs *a) {
     uint64_t given = 0;
-    int npos = a->nin - a->nnamed, fixed = f->nparams - is_variadic(f);
-    if (npos > fixed && !is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
+    int npos = a->nin - a->nnamed, fixed = f->nparams - qast_is_variadic(f);
+    if (npos > fixed && !qast_is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
     if (fixed > MAX_NAMED) return QS_OK;
     for (int i = 0; i < a->nnamed; i++) {
         int p = param_named(f, a->names[i]);
@@ -381,18 +379,18 @@ qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a) {
 qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     const Func *f = fn->ast;
     qs_value *args = a->in;
-    int nnamed = a->nnamed, npos = a->nin - nnamed, fixed = f->nparams - is_variadic(f);
+    int nnamed = a->nnamed, npos = a->nin - nnamed, fixed = f->nparams - qast_is_variadic(f);
     qs_value named[MAX_NAMED], rest = qs_nil();
     if (nnamed > MAX_NAMED)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: more than %d named arguments", f->name->s, MAX_NAMED);
-    if (npos > fixed && !is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
-    if (is_variadic(f)) TRY(pack_rest(vm, args + fixed, npos > fixed ? npos - fixed : 0, &rest));
+    if (npos > fixed && !qast_is_variadic(f)) return too_many(vm, f->name->s, fixed, npos);
+    if (qast_is_variadic(f)) TRY(pack_rest(vm, args + fixed, npos > fixed ? npos - fixed : 0, &rest));
     for (int i = 0; i < nnamed; i++) {
         named[i] = args[npos + i];
         args[npos + i] = qs_nil();
     }
     for (int i = npos; i < fixed; i++) qinterp_put(vm, &args[i], qval_unset());
-    if (is_variadic(f)) qinterp_put(vm, &args[fixed], rest);
+    if (qast_is_variadic(f)) qinterp_put(vm, &args[fixed], rest);
     qs_status s = place_named(vm, f, a, named);
     for (int i = 0; i < nnamed; i++) qval_release(vm, named[i]);
     if (s != QS_OK) return s;

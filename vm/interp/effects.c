@@ -45,7 +45,7 @@ static void look_at_body(Search *s, Func *f) {
 static void visit_node(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
-    const Sym *x = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *x = qast_symbol(n);
     if (s->acts) return;
     if (n->kind == N_ASSIGN) look_at_targets(s, n);
     if (n->kind == N_CALL && n->u.call.callee->kind != N_IDENT && n->u.call.callee->kind != N_TYPE) s->acts = true;

@@ -175,7 +175,7 @@ qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
 static bool in_place(qs_value target, Op op, qs_value v) {
     if (target.kind != QS_ARRAY) return false;
     if (op == OP_MUL && v.kind == QS_ARRAY) return false; /* a matrix product */
-    return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY;
+    return qval_is_scalar(v) || v.kind == QS_ARRAY;
 }
 
 /* Appends to a string in place, for s += t if s is the only reference. */
@@ -247,9 +247,7 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
-static bool has_elements(qs_value v) {
-    return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
-}
+static bool has_elements(qs_value v) { return v.kind == QS_TRACED || v.kind == QS_ARRAY || qval_is_scalar(v); }
 
 /* If c[1] is not numeric, decides the condition c[0] by all its elements together. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
@@ -376,8 +374,7 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
         qinterp_put(vm, &r[0], it);
         return QS_OK;
     }
-    if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_CELL)
-        return QS_OK;
+    if (qval_is_scalar(v) || v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_CELL) return QS_OK;
     if (v.kind == QS_OBJECT && qobj_has_keys(v.u.p)) {
         TRY(qobj_keys(vm, v.u.p, &it));
         return qinterp_put(vm, &r[0], it), QS_OK;

@@ -60,7 +60,7 @@ static bool is_worth_joining(qs_vm *vm, const Side *above, const Side *below) {
     bool alike = same || a->rank == 1;
     double n = elements_of(a), least = qvm(vm)->fuse_least <= 1 ? 1 : GRADIENT_MANY; /* 1: everything is compiled */
     return alike && a->dtype == b->dtype && n == elements_of(b) && n >= least &&
-           qgradient_positions(&below->rec->launch) <= n;
+           qtune_positions(&below->rec->launch) <= n;
 }
 
 static JoinedForm *find_joined(const GradientForm *g, const KFunc *of, int param, int store) {

@@ -284,12 +284,6 @@ qs_status qgradient_open(Gradient *g, const qs_value *dy) {
     return QS_OK;
 }
 
-double qgradient_positions(const Launch *l) {
-    double n = 1;
-    for (int d = 0; d < l->rank; d++) n *= (double)l->domain[d];
-    return n;
-}
-
 static qs_status too_large(Gradient *g, double bytes) {
     return qerr_at(qvm_ctx(g->run.vm), QS_ENOMEM, g->node->at,
                    "the gradient of %s%s would keep %.3g GB of what its iterations compute", g->rec->form->noun,
@@ -298,7 +292,7 @@ static qs_status too_large(Gradient *g, double bytes) {
 
 /* Allocates the tapes, whose sizes are known now. */
 static qs_status open_tapes(Gradient *g) {
-    double positions = qgradient_positions(&g->rec->launch);
+    double positions = qtune_positions(&g->rec->launch);
     for (int i = 0; i < g->code->nextra; i++) {
         const KExtra *x = &g->code->extra[i];
         if (x->kind != KX_TAPE) continue;
@@ -343,7 +337,7 @@ static void set_launch(Gradient *g, const KGradPass *pass) {
         int64_t *last = &r->launch.domain[r->launch.rank - 1];
         *last = (*last + pass->row - 1) / pass->row;
     }
-    r->positions = qgradient_positions(&r->launch);
+    r->positions = qtune_positions(&r->launch);
     r->steps = r->form->version[0].nloops ? (double)INFINITY : r->positions * qlaunch_func(r)->nins;
 }
 

@@ -47,7 +47,6 @@ qs_status qgradient_finish(Gradient *g, const qs_value *dy, qs_value *dx);
 void qgradient_close(Gradient *g);
 
 qs_status qgradient_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
-double qgradient_positions(const Launch *l);
 /* Does each position store one element of the adjoint, and does each element have a position? */
 bool qgradient_owns_all(const Recorded *rec, const KGradParam *k, int param);
 /* The errors for a node that has no derivative, and for one that was stopped by an error. */

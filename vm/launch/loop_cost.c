@@ -34,7 +34,7 @@ static double known_symbol(const Estimate *e, const Sym *sym) {
 }
 
 static bool is_native(const Estimate *e, const Node *callee, const char *name) {
-    qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
+    qs_value v = meaning(e, qast_symbol(callee));
     const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
     return fn && fn->fkind == FN_NATIVE && !strcmp(fn->native->name, name);
 }
@@ -42,7 +42,7 @@ static bool is_native(const Estimate *e, const Node *callee, const char *name) {
 static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
     const ArgList *args = &n->u.call.args;
     const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
-    const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
+    const Sym *sym = qast_symbol(x);
     qs_value v = meaning(e, sym);
     if (v.kind != QS_ARRAY || !is_native(e, callee, args->n == 1 ? "numel" : "size")) return NAN;
     const Array *a = v.u.p;
@@ -108,7 +108,7 @@ static double operator_steps(Estimate *e, const Node *n) {
     if (n->kind == N_MATRIX) return MAKE;
     for (int i = 0; i < 2; i++) {
         const Node *x = operands[i];
-        qs_value v = meaning(e, x && x->kind == N_IDENT ? x->u.ident.sym : NULL);
+        qs_value v = meaning(e, qast_symbol(x));
         if (v.kind == QS_ARRAY) return MAKE + element_steps(e, (double)((const Array *)v.u.p)->count);
     }
     return 1;
@@ -118,7 +118,7 @@ static double operator_steps(Estimate *e, const Node *n) {
 static double slice_length(Estimate *e, const Node *n) {
     double length = 0;
     const Node *base = n->u.index.base;
-    qs_value v = meaning(e, base->kind == N_IDENT ? base->u.ident.sym : NULL);
+    qs_value v = meaning(e, qast_symbol(base));
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
     for (int i = 0; i < n->u.index.at.n; i++) {
         const Node *at = n->u.index.at.at[i];
@@ -163,7 +163,7 @@ static void add_steps(void *ud, Node **child);
 static double call_steps(Estimate *e, const Node *n) {
     enum { CALL = 4, DEEP = 2 };
     const Node *callee = n->u.call.callee;
-    qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
+    qs_value v = meaning(e, qast_symbol(callee));
     const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
     if (fn && fn->fkind == FN_NATIVE) return CALL + function_steps(e, n, fn);
     if (!fn || fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL || e->calls == DEEP) return CALL;

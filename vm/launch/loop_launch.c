@@ -101,7 +101,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(v->range, ranges, sizeof v->range);
     v->loop = c->loop;
     LoopJob job = qloop_job(a, c->region, c->loop, ranges);
-    job.many = a->e.many = s->forms.n > SPECIAL_FORMS, job.far = s->far;
+    job.many = a->e.many = s->forms.n > SPECIAL_FORMS, job.divides = s->divides;
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -151,8 +151,8 @@ static qs_status form_for(Call *c, LoopState *s) {
         s->explained = true;
         TRY(make_form(c, s, ranges));
         if (early && c->v->code.exact.func) return qspec_drop_first(c->vm, &s->forms), c->v = NULL, QS_OK;
-        if (s->far || !fails_optional(c)) return QS_OK;
-        qspec_drop_first(c->vm, &s->forms), s->far = true;
+        if (s->divides || !fails_optional(c)) return QS_OK;
+        qspec_drop_first(c->vm, &s->forms), s->divides = true;
         TRY(make_form(c, s, ranges));
         return QS_OK;
     }

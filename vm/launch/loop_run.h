@@ -55,7 +55,7 @@ typedef struct {
     bool waits;              /* the interpreter executes the first iteration, so that variables have their types */
     bool left;               /* to the interpreter: lists are slow in it, or a statement ends it too often */
     bool uncounted;          /* the `for` of this `while` was declined */
-    bool far;                /* an optional test of a guard has failed for the values of its first run */
+    bool divides;            /* an optional test of a guard has failed for the values of its first run */
     bool explained;          /* lowered at least once */
     bool reported_many;      /* --explain has reported that there are too many specializations */
     bool reported_inner;     /* --explain has reported that the work is left to inner loops */
@@ -125,9 +125,9 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
 
 /* -- loop_cost.c: estimated interpreter steps, of about LOOP_STEP_NS nanoseconds ----------------------------------- */
 enum { LOOP_STEP_NS = 10 };
-/* Of one iteration; 0: depends on inner loops. */
+/* Steps of one iteration; 0: they depend on inner loops. */
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
-/* Of one iteration, with the current values. */
+/* Steps of one iteration, with the current values. */
 double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* The steps of the loop that run whatever its conditions are. */
 double qloop_sure_steps(const Call *c);

@@ -164,6 +164,7 @@ qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, do
 qs_status qreport_launch(Run *r, Program *p);
 
 /* -- tune.c: measures which block size is the fastest (--tune) ----------------------------------------------------- */
+double qtune_positions(const Launch *l); /* number of positions of the launch */
 /* Sets the block of a launch with any_block to the one that was measured to be the fastest, if there is one. */
 void qtune_block(Run *r);
 /* Runs the program; before, measures other blocks with its arguments if that was not done yet. */

@@ -80,7 +80,7 @@ static Tuning *tuning_of(Run *r) {
     return *t;
 }
 
-static double count_positions(const Launch *l) {
+double qtune_positions(const Launch *l) {
     double n = 1;
     for (int a = 0; a < l->rank; a++) n *= (double)l->domain[a];
     return n;
@@ -91,7 +91,7 @@ void qtune_block(Run *r) {
     l->tuned = false;
     if (!l->any_block) return;
     const Entry *e = &tuning_of(r)->entry;
-    l->tuned = e->given && count_positions(l) >= e->positions / 4;
+    l->tuned = e->given && qtune_positions(l) >= e->positions / 4;
     if (l->tuned) memcpy(l->block, e->block, sizeof l->block);
 }
 
@@ -192,7 +192,7 @@ static void add_candidate(Candidates *c, const Launch *l, int a, int64_t wide, i
 
 static void list_candidates(Candidates *c, const Device *d, const Launch *l) {
     static const int64_t rows[] = {1, 2, 4, 8, 16, 32, 64}, wide[] = {64, 256, 1024, 4096, 16384};
-    int64_t behind = 1, all = (int64_t)count_positions(l);
+    int64_t behind = 1, all = (int64_t)qtune_positions(l);
     int a = l->rank - 1;
     c->n = 0;
     while (a > 0 && l->domain[a] * behind < 16) behind *= l->domain[a--];
@@ -297,7 +297,7 @@ static qs_status find_block(Trials *t, Tuning *tuning) {
     TRY(try_candidates(t, &c, &time, &best));
     if (best.tuned) TRY(compare_blocks(t, &best, &before, &after));
     Entry *e = &tuning->entry;
-    *e = (Entry){.edition = EDITION, .given = best.tuned, .positions = count_positions(&best)};
+    *e = (Entry){.edition = EDITION, .given = best.tuned, .positions = qtune_positions(&best)};
     if (best.tuned) memcpy(e->block, best.block, sizeof e->block);
     bool kept = qcache_put(qdevprog_cache(r->vm), key_of(r), e, sizeof *e);
     report_gain(r, &best, c.n, before, after);
@@ -341,7 +341,7 @@ static qs_status tune(Run *r, Program *p, Tuning *tuning) {
 
 qs_status qtune_launch(Run *r, Program *p) {
     Tuning *t = tuning_of(r);
-    bool again = t->done && t->entry.edition && count_positions(&r->launch) > 4 * t->entry.positions;
+    bool again = t->done && t->entry.edition && qtune_positions(&r->launch) > 4 * t->entry.positions;
     if (r->device->ops->code == CODE_KIR || qdev_is_recording(r->device) || (t->done && !again))
         return qreport_launch(r, p);
     const char *why = find_reason(r);

@@ -158,12 +158,10 @@ typedef struct {
     Hashed *hashed; /* the unit's functions, in the order of their hashes (qoverload_hash); NULL: not needed yet */
 } ScopeUser;
 
-static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
-
 static bool scope_module(void *ud, Str *name, Nearest *near) {
     const ScopeUser *u = ud;
     const Module *m = qmod_named(u->module, name);
-    const NameVisitor v = {offer_name, near};
+    const NameVisitor v = {qstr_offer, near};
     if (m && near) qnames_in(&m->names, &v), qnames_in(&m->types, &v);
     return m;
 }
@@ -247,7 +245,7 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
     qs_vm *vm = ((ScopeUser *)ud)->vm;
     const Node *callee = call->u.call.callee;
     const ArgList *args = &call->u.call.args;
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     Str *names[MOST];
     int nnamed = 0;
     for (int i = 0; i < args->n && nnamed < MOST; i++)
@@ -292,7 +290,7 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     Ctx *c = qvm_ctx(u->vm);
     double x;
     TypeMods mods;
-    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(n);
     const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
     *out = (GivenArg){0};
     if (qfold_number(n, &x)) out->type = qtype_scalar(c);
@@ -322,7 +320,7 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
     const ScopeUser *u = ud;
     const Node *callee = call->u.call.callee;
     const ArgList *args = &call->u.call.args;
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     GivenArg given[MOST];
     Str *names[MOST];
     const Func *chosen, *other;

@@ -10,10 +10,8 @@
 
 #include <string.h>
 
-static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
-
 static bool offer_types_of(void *near, Module *m) {
-    const NameVisitor v = {offer_name, near};
+    const NameVisitor v = {qstr_offer, near};
     qnames_in(&m->types, &v);
     return false;
 }
@@ -112,7 +110,7 @@ static qs_status evaluate_constant(qs_vm *vm, Module *m, const Node *n, bool wid
     if (n->kind == N_IDENT && qmap_get(&qvm(vm)->builtins, n->u.ident.name, &slot) &&
         qnames_lookup(vm, m, n->u.ident.name) == (int)slot) { /* unless the program redefines the name */
         *out = *qvm_global(vm, slot);
-        if (out->kind == QS_NIL || qval_is_number(*out) || out->kind == QS_COMPLEX) return qval_retain(*out), QS_OK;
+        if (out->kind == QS_NIL || qval_is_scalar(*out)) return qval_retain(*out), QS_OK;
     }
     if (n->kind == N_UNARY && n->op == OP_NEG) { /* -inf, -pi */
         TRY(evaluate_constant(vm, m, n->u.bin.a, wide, out, is));

@@ -198,15 +198,13 @@ void qnames_each(qs_vm *vm, Module *m, void (*f)(void *ud, const char *name), vo
     qnames_in(&qvm(vm)->builtins, &v);
 }
 
-static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
-
 bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
-    qnames_each(vm, m, offer_name, near);
+    qnames_each(vm, m, qstr_offer, near);
     const LibDoc *same = qlibrary_hooks(vm)->called_elsewhere(near->wanted);
     if (same) near->best = same->name, near->instead = same->signature;
     const char *path = qlibrary_home(vm, qstr_cname(qvm_ctx(vm), near->wanted));
     if (path) near->best = NULL, near->home = strrchr(path, '/') + 1;
-    else if (!near->best) qlibrary_names(vm, offer_name, near);
+    else if (!near->best) qlibrary_names(vm, qstr_offer, near);
     return near->best || near->home;
 }
 

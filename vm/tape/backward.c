@@ -165,17 +165,13 @@ qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out) {
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "an adjoint of %s has not the shape of its value", qval_type_name(vm, v));
 }
 
-static bool is_complex(qs_value v) {
-    return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
-}
-
 qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value v) {
     char wanted[SHAPE_TEXT], got[SHAPE_TEXT];
     value = qtape_plain(value), v = qtape_plain(v);
     const Array *a = value.kind == QS_ARRAY ? value.u.p : NULL, *b = v.kind == QS_ARRAY ? v.u.p : NULL;
-    bool number = qval_is_number(v) || v.kind == QS_COMPLEX;
+    bool number = qval_is_scalar(v);
     bool fits = a && b ? qarr_same_shape(a, b) : (!a || a->count == 1) && (b ? b->count == 1 : number);
-    if (fits && is_complex(v) && !is_complex(value))
+    if (fits && qarr_is_complex(v) && !qarr_is_complex(value))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s must be real, as its value is, got %s; real(x) is its real part",
                         what, qval_type_name(vm, v));
     if (fits) return QS_OK;

@@ -34,7 +34,7 @@ static qs_status record_by(qs_vm *vm, const char *rule, const char *keeps, int n
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 static bool has_elements(qs_value v) {
     v = qtape_plain(v);
-    return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
+    return v.kind == QS_ARRAY || qval_is_scalar(v);
 }
 
 /* Returns whether the result is differentiable.  Results of other operators, such as truth values, are constant. */

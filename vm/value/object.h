@@ -52,6 +52,7 @@ static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux 
 static inline bool qval_is_span(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_SPAN; }
 static inline const qs_value *qval_span(const qs_value *span) { return span + span->u.i; }
 static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
+static inline bool qval_is_scalar(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
 static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* v is a number */
 
 typedef struct Complex {

@@ -79,8 +79,6 @@ static qs_status refuse_reads(Ctx *c, const Flow *s) {
 }
 
 /* -- reads that return other contents later ------------------------------------------------------------------------ */
-KRef kactive_frame(const KFunc *f, KRef r) { return kir_loop_around(f, r); }
-
 static bool is_write_to(const KIns *i, const KIns *read) {
     if (read->op == K_LOAD) return (i->op == K_STORE || i->op == K_ATOMIC) && i->imm == read->imm;
     return (i->op == K_ASTORE || i->op == K_AATOMIC) && i->a == read->a;
@@ -109,7 +107,7 @@ static bool is_kept(const KFunc *f, KRef r) {
     if (i->op == K_LOAD) return f->params[i->imm].written && (f->serial || !kactive_reads_first(f, r));
     if (i->op != K_ALOAD) return false;
     if (f->ins[i->a].op == K_SHARED) return true;
-    return kactive_frame(f, i->a) != kactive_frame(f, r) && !comes_last(f, r);
+    return kir_loop_around(f, i->a) != kir_loop_around(f, r) && !comes_last(f, r);
 }
 
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out) {

@@ -76,11 +76,9 @@ typedef struct {
     qs_dtype d;
 } KElement;
 
-static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
-
 static KElement make_element(KRemat *v, const KIns *i, KRef guard) {
     KElement e = {.param = v->s->param[i->imm].adjoint};
-    e.at = kadjindex_packed(v->g, v->f, i, use_value, v);
+    e.at = kadjindex_packed(v->g, v->f, i, kremat_value, v);
     e.guard = kremat_use(v, guard);
     e.d = kir_value_dtype((qs_dtype)v->s->params[e.param].dtype);
     return e;

@@ -29,7 +29,6 @@ typedef struct {
 } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
 bool kactive_reads_first(const KFunc *f, KRef r); /* no earlier write of this position changes what r reads */
-KRef kactive_frame(const KFunc *f, KRef r);       /* the innermost loop around r; 0: the function */
 
 /* -- state of a transformation ------------------------------------------------------------------------------------- */
 /* Tapes: one of float32, one of float64, one of integers and bools (as int64); then the same three for values that

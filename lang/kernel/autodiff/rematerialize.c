@@ -64,9 +64,6 @@ static KRef first_of_block(void *ud, int axis) {
     return kir_op(v->g, K_MUL, kir_cast(v->g, QS_I64, n), kir_cast(v->g, QS_I64, extent));
 }
 
-/* Returns true if the value depends only on position and launch: a PURE instruction without operands. */
-static bool is_given(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
-
 static KRef given_value(KRemat *v, const KIns *i) {
     if (i->op == K_POS) return position(v, (qs_dtype)i->dtype, i->imm);
     return kir_copy(v->g, i, 0, 0, 0);
@@ -77,7 +74,7 @@ KRef kremat_use(KRemat *v, KRef r) {
     if (!r) return 0;
     if (v->map[r] && !v->closed[v->seen[r]]) return v->map[r];
     if (v->box[r] && !v->closed[v->box_seen[r]]) return kir_get(v->g, v->box[r]);
-    if (is_given(i)) return given_value(v, i);
+    if (kir_is_given(i)) return given_value(v, i);
     if (v->status == QS_OK)
         v->status =
             qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
@@ -256,7 +253,7 @@ static KRef compute(KRemat *v, KRef r) {
     case K_ALOAD: return read_again(v, r);
     default: break;
     }
-    if (is_given(i)) return given_value(v, i);
+    if (kir_is_given(i)) return given_value(v, i);
     return kir_copy(v->g, i, kremat_use(v, i->a), kremat_use(v, i->b), kremat_use(v, i->c));
 }
 
@@ -306,7 +303,7 @@ static void run_range(KRemat *v, KRef first, KRef last) {
 static KRef new_local(KRemat *v, qs_dtype d) { return kir_local(v->g, kir_zero(v->g, d)); }
 
 static bool wants_box(const KIns *i) {
-    if (!kir_has_result(i) || is_given(i)) return false;
+    if (!kir_has_result(i) || kir_is_given(i)) return false;
     return i->op != K_LOCAL && i->op != K_LARRAY && i->op != K_SHARED && !kir_is_loop(i->op);
 }
 

@@ -87,7 +87,8 @@ void kremat_else(KRemat *v);
 void kremat_close(KRemat *v);
 void kremat_bind(KRemat *v, KRef r, KRef value); /* sets the value of r of f from here on */
 KRef kremat_use(KRemat *v, KRef r);              /* returns the value of r of f at the current point of g */
-KRef kremat_pos(void *v, int axis);              /* coordinate of the position, int64 */
+static inline KRef kremat_value(void *v, KRef r) { return kremat_use(v, r); } /* as a callback */
+KRef kremat_pos(void *v, int axis);                                           /* coordinate of the position, int64 */
 
 void kremat_begin(KRemat *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again.  kremat_frame also saves values in boxes. */

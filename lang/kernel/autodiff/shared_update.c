@@ -157,8 +157,7 @@ static KRef part_of(KFunc *g, const KGroup *kind, const Group *k, KRef x, KRef a
 }
 
 /* -- passes over positions ----------------------------------------------------------------------------------------- */
-static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
-static KRef packed_index(KRemat *v, const KIns *i) { return kadjindex_packed(v->g, v->f, i, use_value, v); }
+static KRef packed_index(KRemat *v, const KIns *i) { return kadjindex_packed(v->g, v->f, i, kremat_value, v); }
 
 /* Returns the factor by which i multiplies. */
 static KRef factor_of(KFunc *g, const KIns *i, KRef x) {

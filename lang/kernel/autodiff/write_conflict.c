@@ -24,11 +24,9 @@ void kconflict_find(const KFunc *f, const KActive *act, const bool *active, KGro
     }
 }
 
-static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
-
 /* The index in the packed array of claims; both parts of a complex element share one claim. */
 static KRef claim_index(KRemat *v, const KIns *i) {
-    KRef at = kadjindex_packed(v->g, v->f, i, use_value, v);
+    KRef at = kadjindex_packed(v->g, v->f, i, kremat_value, v);
     if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
     return kir_op(v->g, K_SHR, at, kir_const_int(v->g, (qs_dtype)v->g->ins[at].dtype, 1, v->g->pos));
 }

@@ -25,15 +25,6 @@ enum { STACK_ARRAY = 1 << 14 /* bytes */ };
 
 static Cpu *cpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block ----------------------------------------------------------------------------------------------- */
-Spot cpu_enter_entry(Emit *e) {
-    Spot s = {e->out, e->dead};
-    e->out = &e->entry, e->dead = false;
-    return s;
-}
-
-void cpu_leave_entry(Emit *e, Spot s) { e->out = s.out, e->dead = s.dead; }
-
 static Opnd load_field(Emit *e, const char *base, size_t offset, const char *type, const char *tail) {
     Opnd at = emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %zu", base, offset);
     return emit_def(e, "load %s, ptr %s%s", type, at.s, tail);
@@ -59,18 +50,18 @@ static Opnd get_param(Emit *e, int param) {
     Opnd *o = &cpu_of(e)->params[param];
     if (e->pads && *e->pads[param].s) return cpu_of(e)->pads[param];
     if (*o->s) return *o;
-    Spot s = cpu_enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     *o = e->f->params[param].kind == KP_NUM ? load_number(e, param) : load_base(e, param);
-    cpu_leave_entry(e, s);
+    emit_leave_entry(e, s);
     return *o;
 }
 
 static Opnd disguise(Emit *e, Opnd ptr) {
-    Spot s = cpu_enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     Opnd at = emit_def(e, "alloca ptr");
     emit_put(e, "store ptr %s, ptr %s", ptr.s, at.s);
     Opnd same = emit_def(e, "load volatile ptr, ptr %s", at.s);
-    cpu_leave_entry(e, s);
+    emit_leave_entry(e, s);
     return same;
 }
 
@@ -79,11 +70,11 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     if (stride && p->unit_last && axis == p->rank - 1) return emit_opnd("1");
     Opnd *o = &cpu_of(e)->extents[(param * QS_MAX_RANK + axis) * 2 + stride];
     if (*o->s) return *o;
-    Spot s = cpu_enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     size_t at = (size_t)param * sizeof(DevArg) + (stride ? offsetof(DevArg, strides) : offsetof(DevArg, dims)) +
                 (size_t)axis * 8;
     *o = load_field(e, "%args", at, "i64", stride ? "" : extent_range);
-    cpu_leave_entry(e, s);
+    emit_leave_entry(e, s);
     return *o;
 }
 
@@ -99,7 +90,7 @@ static bool is_ordered(const KFunc *f) {
 static void load_run(Cpu *k) {
     Emit *e = k->e;
     const KFunc *f = e->f;
-    Spot s = cpu_enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     for (int a = 0; a < f->rank; a++) {
         k->domain[a] = load_field(e, "%run", offsetof(NativeRun, domain) + (size_t)a * 8, "i64", extent_range);
         k->nblocks[a] = load_field(e, "%run", offsetof(NativeRun, nblocks) + (size_t)a * 8, "i64", extent_range);
@@ -114,13 +105,13 @@ static void load_run(Cpu *k) {
     e->alone = is_ordered(f) ? emit_opnd("true") : emit_def(e, "icmp ne i32 %s, 0", alone.s);
     k->items = k->block[0];
     for (int a = 1; a < f->rank; a++) k->items = emit_def(e, "mul i64 %s, %s", k->items.s, k->block[a].s);
-    cpu_leave_entry(e, s);
+    emit_leave_entry(e, s);
 }
 
 Opnd cpu_hide(Emit *e, Opnd cond) {
-    Spot s = cpu_enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     Opnd at = emit_def(e, "alloca i1");
-    cpu_leave_entry(e, s);
+    emit_leave_entry(e, s);
     emit_put(e, "store i1 %s, ptr %s", cond.s, at.s);
     return at;
 }
@@ -134,11 +125,11 @@ static Place own_alloca(Cpu *k, KRef r) {
     if (k->big[r])
         return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), "", 0};
     if (!k->alloca[r]) {
-        Spot s = cpu_enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
         Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t)
                                    : emit_def(e, "alloca %s", t);
-        cpu_leave_entry(e, s);
+        emit_leave_entry(e, s);
         k->alloca[r] = emit_number(o);
     }
     return (Place){emit_tmp(k->alloca[r]), "", 0};
@@ -162,10 +153,10 @@ static void place_big_arrays(Cpu *k) {
 static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     Emit *e = k->e;
     if (!k->alloca[r]) {
-        Spot s = cpu_enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         unsigned long long n = bytes * (unsigned)k->strip;
         k->alloca[r] = emit_number(emit_def(e, "alloca [%llu x i8], align 64", n));
-        cpu_leave_entry(e, s);
+        emit_leave_entry(e, s);
     }
     Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group, 0};
@@ -177,10 +168,10 @@ static Place lane_place(Cpu *k, KRef r) {
     const KIns *i = &e->f->ins[r];
     const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
     if (!k->alloca[r]) {
-        Spot s = cpu_enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         unsigned long long n = i->imm * (unsigned)k->strip;
         k->alloca[r] = emit_number(emit_def(e, "alloca [%llu x %s], align 64", n, t));
-        cpu_leave_entry(e, s);
+        emit_leave_entry(e, s);
     }
     Opnd own = emit_tmp(k->alloca[r]);
     if (e->now) own = emit_def(e, "getelementptr inbounds %s, ptr %s, i64 %s", t, own.s, k->item.s);
@@ -408,10 +399,10 @@ static void whole_or_not(Cpu *k) {
 }
 
 static void emit_prologue(Cpu *k, const KSplit *box) {
-    Spot s = cpu_enter_entry(k->e);
+    EmitSpot s = emit_enter_entry(k->e);
     emit_range(k->e, 1, box->prologue_end);
     if (box->near.given) k->near = cpu_hide(k->e, cpu_launch_in_box(k, &box->near));
-    cpu_leave_entry(k->e, s);
+    emit_leave_entry(k->e, s);
 }
 
 static void emit_body(Cpu *k) {
@@ -473,9 +464,9 @@ static void guard_call(Emit *e) {
     uint32_t on = emit_new(e);
     Opnd stop = k->stop;
     if (!k->here.s[0]) {
-        Spot s = cpu_enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         k->here = emit_def(e, "ptrtoint ptr %s to i64", emit_def(e, "alloca i8").s);
-        cpu_leave_entry(e, s);
+        emit_leave_entry(e, s);
     }
     Opnd limit = load_field(e, "%run", offsetof(NativeRun, stack), "i64", "");
     emit_branch(e, emit_def(e, "icmp ugt i64 %s, %s", k->here.s, limit.s), on, k->done);

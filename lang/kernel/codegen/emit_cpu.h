@@ -40,15 +40,6 @@ typedef struct {
 } Cpu;
 
 /* -- emit_cpu.c ---------------------------------------------------------------------------------------------------- */
-typedef struct {
-    Text *out;
-    bool dead;
-} Spot;
-
-/* Code emitted between these two calls is added to the entry block. */
-Spot cpu_enter_entry(Emit *e);
-void cpu_leave_entry(Emit *e, Spot s);
-
 /* Stores a condition in memory, so that LLVM does not know that it is loop-invariant; otherwise LLVM would duplicate
  * the whole loop nest for both cases.  cpu_reveal loads it. */
 Opnd cpu_hide(Emit *e, Opnd cond);

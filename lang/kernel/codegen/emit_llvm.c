@@ -61,6 +61,14 @@ void emit_put(Emit *e, const char *fmt, ...) {
     end_line(e);
 }
 
+EmitSpot emit_enter_entry(Emit *e) {
+    EmitSpot s = {e->out, e->dead};
+    e->out = &e->entry, e->dead = false;
+    return s;
+}
+
+void emit_leave_entry(Emit *e, EmitSpot s) { e->out = s.out, e->dead = s.dead; }
+
 Opnd emit_def(Emit *e, const char *fmt, ...) {
     va_list ap;
     revive(e);

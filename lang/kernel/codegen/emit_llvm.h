@@ -93,7 +93,14 @@ const char *emit_mem_type(const Emit *e, qs_dtype elem); /* type of an array ele
 size_t emit_mem_size(qs_dtype elem);
 Opnd emit_opnd(const char *fmt, ...) QS_PRINTF(1, 2);
 Opnd emit_tmp(uint32_t n);
-uint32_t emit_number(Opnd v);                                 /* number of a temporary; 0: v is none */
+uint32_t emit_number(Opnd v); /* number of a temporary; 0: v is none */
+/* Code emitted between these two calls is added to the entry block. */
+typedef struct {
+    Text *out;
+    bool dead;
+} EmitSpot;
+EmitSpot emit_enter_entry(Emit *e);
+void emit_leave_entry(Emit *e, EmitSpot s);
 Opnd emit_def(Emit *e, const char *fmt, ...) QS_PRINTF(2, 3); /* emits "  %tN = …" and returns %tN */
 void emit_put(Emit *e, const char *fmt, ...) QS_PRINTF(2, 3); /* emits an instruction */
 uint32_t emit_new(Emit *e);                                   /* new number for a label or temporary */

@@ -23,17 +23,17 @@ static const char wrap_text[] = "  %least = fneg $T %b\n  %twice = fadd $T %b, %
                                 "  %up = fadd $T %a, %b\n  %back = fsub $T %a, %b\n  %same = fadd $T %a, 0.0\n"
                                 "  %w = select i1 %inside, $T %same, $T %back\n"
                                 "  %wrapped = select i1 %negative, $T %up, $T %w\n  ret $T %wrapped\ndivide:\n";
-static const char near_text[] = "  %q = fdiv $T %a, %b\n  %down = call $T @llvm.floor.$M($T %q)\n"
-                                "  %n = fneg $T %down\n"
-                                "  %r = call $T @llvm.fma.$M($T %n, $T %b, $T %a)\n"
-                                "  %aq = call $T @llvm.fabs.$M($T %q)\n  %ab = call $T @llvm.fabs.$M($T %b)\n"
-                                "  %small = fcmp olt $T %aq, $L\n  %finite = fcmp olt $T %ab, $I\n"
-                                "  %good = and $B %small, %finite\n";
+static const char quotient_text[] = "  %q = fdiv $T %a, %b\n  %down = call $T @llvm.floor.$M($T %q)\n"
+                                    "  %n = fneg $T %down\n"
+                                    "  %r = call $T @llvm.fma.$M($T %n, $T %b, $T %a)\n"
+                                    "  %aq = call $T @llvm.fabs.$M($T %q)\n  %ab = call $T @llvm.fabs.$M($T %b)\n"
+                                    "  %small = fcmp olt $T %aq, $L\n  %finite = fcmp olt $T %ab, $I\n"
+                                    "  %good = and $B %small, %finite\n";
 static const char branch_text[] =
-    "  br i1 %all, label %near, label %far, !prof !{!\"branch_weights\", i32 1000, i32 1}\n"
-    "far:\n  %f = tail call $T @far_$N($T %a, $T %b)\n  ret $T %f\nnear:\n";
-static const char far_text[] =
-    "define internal $T @far_$N($T %a, $T %b) noinline cold nounwind willreturn memory(none) {\n";
+    "  br i1 %all, label %quotient, label %fmod, !prof !{!\"branch_weights\", i32 1000, i32 1}\n"
+    "fmod:\n  %f = tail call $T @fmod_$N($T %a, $T %b)\n  ret $T %f\nquotient:\n";
+static const char fmod_text[] =
+    "define internal $T @fmod_$N($T %a, $T %b) noinline cold nounwind willreturn memory(none) {\n";
 static const char settle_text[] = "  %zero = fcmp oeq $T %r, zeroinitializer\n"
                                   "  %rm = fcmp olt $T %r, zeroinitializer\n"
                                   "  %bm = fcmp olt $T %b, zeroinitializer\n"
@@ -49,7 +49,7 @@ typedef struct {
 } ModForm;
 
 /* Formats a vector constant <x, x, …>. */
-static void splat(char *out, size_t n, const ModForm *m, const char *value) {
+static void format_constant(char *out, size_t n, const ModForm *m, const char *value) {
     size_t at = 0;
     if (m->lanes == 1) {
         snprintf(out, n, "%s", value);
@@ -60,7 +60,7 @@ static void splat(char *out, size_t n, const ModForm *m, const char *value) {
     snprintf(out + at, n - at, ">");
 }
 
-static void print(Text *t, const ModForm *m, const char *text) {
+static void print_text(Text *t, const ModForm *m, const char *text) {
     emit_fill(t, text, "NTBMLI", (const char *[]){m->name, m->type, m->truth, m->mangled, m->limit, m->infinity});
 }
 
@@ -97,7 +97,7 @@ static void print_fmods(Text *t, const ModForm *m) {
     }
 }
 
-static void declare(Emit *e, const ModForm *m) {
+static void declare_functions(Emit *e, const ModForm *m) {
     const char *t = m->type, *n = m->mangled;
     emit_declare(e, "declare %s @llvm.floor.%s(%s)", t, n, t);
     emit_declare(e, "declare %s @llvm.fabs.%s(%s)", t, n, t);
@@ -118,23 +118,23 @@ static void name_types(ModForm *m, int bits) {
     snprintf(m->truth, sizeof m->truth, "<%d x i1>", m->lanes);
 }
 
-static void define(Emit *e, qs_dtype d, const char *name, int lanes) {
+static void define_mod(Emit *e, qs_dtype d, const char *name, int lanes) {
     bool single = d == QS_F32;
     ModForm m = {.name = name, .scalar = emit_type(d), .lanes = lanes};
     if (e->t->libdevice) m.library = single ? "__nv_fmodf" : "__nv_fmod";
     name_types(&m, single ? 32 : 64);
-    splat(m.limit, sizeof m.limit, &m, single ? "0x4150000000000000" : "0x4320000000000000"); /* 2^22, 2^51 */
-    splat(m.infinity, sizeof m.infinity, &m, "0x7FF0000000000000");
-    declare(e, &m);
-    print(&e->decls, &m, begin_text);
-    if (lanes == 1) print(&e->decls, &m, wrap_text);
-    print(&e->decls, &m, near_text);
+    format_constant(m.limit, sizeof m.limit, &m, single ? "0x4150000000000000" : "0x4320000000000000"); /* 2^22, 2^51 */
+    format_constant(m.infinity, sizeof m.infinity, &m, "0x7FF0000000000000");
+    declare_functions(e, &m);
+    print_text(&e->decls, &m, begin_text);
+    if (lanes == 1) print_text(&e->decls, &m, wrap_text);
+    print_text(&e->decls, &m, quotient_text);
     print_test(&e->decls, lanes);
-    print(&e->decls, &m, branch_text);
-    print(&e->decls, &m, settle_text);
-    print(&e->decls, &m, far_text);
+    print_text(&e->decls, &m, branch_text);
+    print_text(&e->decls, &m, settle_text);
+    print_text(&e->decls, &m, fmod_text);
     print_fmods(&e->decls, &m);
-    print(&e->decls, &m, settle_text);
+    print_text(&e->decls, &m, settle_text);
 }
 
 const char *emit_mod(Emit *e, qs_dtype d) {
@@ -144,12 +144,12 @@ const char *emit_mod(Emit *e, qs_dtype d) {
     snprintf(mark, sizeof mark, "@%s(", name);
     if (e->decls.len && strstr(e->decls.s, mark)) return name;
     qtext_init(&list, e->c);
-    define(e, d, name, 1);
+    define_mod(e, d, name, 1);
     for (const char *isa = e->t->mvec; *isa; isa++) {
         char variant[40];
         int lanes = emit_lanes(*isa, d);
         snprintf(variant, sizeof variant, "_ZGV%cN%dvv_%s", *isa, lanes, name);
-        define(e, d, variant, lanes);
+        define_mod(e, d, variant, lanes);
         qtext_printf(&list, "%s%s(%s)", list.len ? "," : "", variant, variant);
     }
     emit_declare(e, "attributes #%d = { nounwind willreturn memory(none)%s%s%s }", emit_mod_attributes(d),

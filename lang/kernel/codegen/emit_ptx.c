@@ -22,26 +22,12 @@ const KTarget kemit_nvptx = {.threads = true, .libdevice = true, .estimates = tr
 
 static Gpu *gpu_of(Emit *e) { return e->frame; }
 
-/* -- the entry block ----------------------------------------------------------------------------------------------- */
-typedef struct {
-    Text *out;
-    bool dead;
-} Spot;
-
-static Spot enter_entry(Emit *e) {
-    Spot s = {e->out, e->dead};
-    e->out = &e->entry, e->dead = false;
-    return s;
-}
-
-static void leave_entry(Emit *e, Spot s) { e->out = s.out, e->dead = s.dead; }
-
 static Opnd load_slot(Emit *e, int slot, const char *type) {
     Opnd at = emit_def(e, "getelementptr inbounds i64, ptr %%slots, i64 %d", slot);
     return emit_def(e, "load %s, ptr %s, align 8", type, at.s);
 }
 
-/* Of a small kernel the low half says it. */
+/* The extents of a small kernel fit into the low halves of their slots. */
 static Opnd load_extent(Emit *e, int slot) {
     if (!e->f->small) return load_slot(e, slot, "i64");
     return emit_def(e, "sext i32 %s to i64", load_slot(e, slot, "i32").s);
@@ -52,12 +38,12 @@ static Opnd get_param(Emit *e, int param) {
     Opnd *o = &g->params[param];
     const KParam *p = &e->f->params[param];
     if (*o->s) return *o;
-    Spot s = enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     if (p->kind == KP_ARRAY)
         *o = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, g->slot[param], "i64").s);
     else if (p->dtype == QS_B1) *o = emit_def(e, "icmp ne i8 %s, 0", load_slot(e, g->slot[param], "i8").s);
     else *o = load_slot(e, g->slot[param], emit_type((qs_dtype)p->dtype));
-    leave_entry(e, s);
+    emit_leave_entry(e, s);
     return *o;
 }
 
@@ -67,9 +53,9 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     if (stride && p->unit_last && axis == p->rank - 1) return emit_opnd("1");
     Opnd *o = &g->extents[(param * QS_MAX_RANK + axis) * 2 + stride];
     if (*o->s) return *o;
-    Spot s = enter_entry(e);
+    EmitSpot s = emit_enter_entry(e);
     *o = load_extent(e, g->slot[param] + 1 + axis + (stride ? p->rank : 0));
-    leave_entry(e, s);
+    emit_leave_entry(e, s);
     return *o;
 }
 
@@ -80,13 +66,13 @@ static Place get_container(Emit *e, KRef r) {
     const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
     if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), "", 0};
     if (!g->alloca[r]) {
-        Spot s = enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
         Opnd at = i->op == K_SHARED ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu",
                                                (unsigned long long)g->offset[r])
                                     : emit_def(e, "alloca [%llu x %s], align 8", n, t);
         g->alloca[r] = emit_number(at);
-        leave_entry(e, s);
+        emit_leave_entry(e, s);
     }
     return (Place){emit_tmp(g->alloca[r]), "", 0};
 }

@@ -98,9 +98,9 @@ static void copy_in(Cpu *k, KRef local, bool declared) {
     qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
     if (k->copied[local]) return;
     if (!k->copy[local]) {
-        Spot s = cpu_enter_entry(e);
+        EmitSpot s = emit_enter_entry(e);
         k->copy[local] = emit_number(emit_def(e, "alloca %s", emit_mem_type(e, d)));
-        cpu_leave_entry(e, s);
+        emit_leave_entry(e, s);
     }
     if (!declared)
         emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}, emit_load(e, d, "", cpu_kept_place(k, local)));
@@ -350,7 +350,7 @@ static bool is_copied(const Emit *e, int p) { /* p is read from a pad */
 /* i1: no element of the arrays selected by `asks` is written.  Two parameters may be one array. */
 static Opnd stay_as_they_are(Emit *e, bool asks(const Emit *e, int p)) {
     Opnd yes = emit_opnd("true"), lo[2], hi[2];
-    Spot spot = cpu_enter_entry(e);
+    EmitSpot spot = emit_enter_entry(e);
     for (int w = 0; w < e->f->nparams; w++)
         for (int r = 0; e->f->params[w].written && r < e->f->nparams; r++) {
             if (!asks(e, r)) continue;
@@ -361,7 +361,7 @@ static Opnd stay_as_they_are(Emit *e, bool asks(const Emit *e, int p)) {
                  after = emit_def(e, "icmp ule i64 %s, %s", hi[1].s, lo[0].s);
             yes = emit_def(e, "and i1 %s, %s", yes.s, emit_def(e, "or i1 %s, %s", before.s, after.s).s);
         }
-    cpu_leave_entry(e, spot);
+    emit_leave_entry(e, spot);
     return yes;
 }
 
@@ -885,11 +885,11 @@ static void empty_pads(Cpu *k, Opnd row, Opnd rows, Opnd column) {
 
 static void reserve_pads(Cpu *k) {
     Emit *e = k->e;
-    Spot spot = cpu_enter_entry(e);
+    EmitSpot spot = emit_enter_entry(e);
     for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++)
         k->pads[p->param] = emit_def(e, "alloca [%d x %s], align 64", kpad_extent(p, 0) * kpad_extent(p, 1),
                                      emit_mem_type(e, (qs_dtype)e->f->params[p->param].dtype));
-    cpu_leave_entry(e, spot);
+    emit_leave_entry(e, spot);
 }
 
 static bool plan_edge(Cpu *k, KPlan *out) {
@@ -968,7 +968,7 @@ static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
 static Opnd launch_has_edges(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
-    Spot spot = cpu_enter_entry(e);
+    EmitSpot spot = emit_enter_entry(e);
     Opnd n = k->domain[1], first = emit_opnd("%d", EDGE_COLUMNS),
          last = emit_def(e, "sub nsw i64 %s, %s", n.s, first.s);
     const Opnd may[] = {emit_def(e, "icmp sge i64 %s, %d", n.s, 2 * EDGE_COLUMNS),
@@ -978,7 +978,7 @@ static Opnd launch_has_edges(Cpu *k) {
                         cpu_launch_in_box(k, &s->edge.box),
                         s->near.given ? cpu_reveal(e, k->near) : emit_opnd("true")};
     Opnd all = all_of(e, may, sizeof may / sizeof *may);
-    cpu_leave_entry(e, spot);
+    emit_leave_entry(e, spot);
     return emit_def(e, "and i1 %s, %s", all.s, stay_as_they_are(e, is_copied).s);
 }
 

@@ -113,6 +113,12 @@ bool kir_stores(const KFunc *f, KRef first, KRef last, uint64_t param) {
     return false;
 }
 
+bool kir_sets(const KFunc *f, KRef first, KRef last, KRef local) {
+    for (KRef r = first; r < last; r++)
+        if (f->ins[r].op == K_SET && f->ins[r].a == local) return true;
+    return false;
+}
+
 bool kir_steps_by_one(const KFunc *f, KRef loop) {
     double c;
     return kir_is_const(f, f->ins[loop].c, &c) && (c == 1 || c == -1);

@@ -121,6 +121,10 @@ static inline bool kir_is_memory(uint8_t op) {
     return op == K_LOAD || op == K_STORE || op == K_ATOMIC || op == K_FETCH;
 }
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
+/* Returns whether the value depends on nothing but the position and the launch. */
+static inline bool kir_is_given(const KIns *i) {
+    return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__;
+}
 static inline bool kir_equal_ins(const KIns *a, const KIns *b) {
     return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
            a->c == b->c && a->imm == b->imm;
@@ -135,8 +139,9 @@ static inline KRef kir_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i-
 static inline KRef kir_uncast(const KFunc *f, KRef r) { return f->ins[r].op == K_CAST ? f->ins[r].a : r; }
 /* Returns whether the instructions first … last-1 store into the parameter. */
 bool kir_stores(const KFunc *f, KRef first, KRef last, uint64_t param);
-bool kir_steps_by_one(const KFunc *f, KRef loop);  /* the step of the FOR is 1 or -1 */
-bool kir_counts_by_one(const KFunc *f, KRef loop); /* it is a FOR of an int64 counter with the step 1 */
+bool kir_sets(const KFunc *f, KRef first, KRef last, KRef local); /* the same for SETs of a LOCAL */
+bool kir_steps_by_one(const KFunc *f, KRef loop);                 /* the step of the FOR is 1 or -1 */
+bool kir_counts_by_one(const KFunc *f, KRef loop);                /* it is a FOR of an int64 counter with the step 1 */
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
@@ -221,6 +226,8 @@ static inline bool kir_knows_blocks(const KFunc *f) {
 
 static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* not ELSE, which also ends one */
+/* Returns the IF, LOOP or FOR of a region; r may be its ELSE. */
+static inline KRef kir_opener(const KFunc *f, KRef r) { return f->ins[r].op == K_ELSE ? f->regions[r].opener : r; }
 /* Returns the innermost LOOP or FOR around r; 0: none. */
 static inline KRef kir_loop_around(const KFunc *f, KRef r) {
     do r = f->regions[r].around;

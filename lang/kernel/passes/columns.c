@@ -38,12 +38,6 @@ static bool find_nest(Nest *n, KRef outer) {
            kaffine_is_invariant(&n->by_outer, inner->b);
 }
 
-static bool is_set(const Nest *n, KRef local) {
-    for (KRef r = n->outer + 1; r < n->end; r++)
-        if (get_ins(n, r)->op == K_SET && get_ins(n, r)->a == local) return true;
-    return false;
-}
-
 /* Whether the body also reads the stored element, accesses no other one of this array, and i alone determines it. */
 static bool is_element_of_row(Nest *n, const KIns *store) {
     int64_t by_outer, by_inner;
@@ -65,7 +59,7 @@ static bool check_body(Nest *n, bool *gains) {
         const KIns *i = get_ins(n, r);
         int64_t by_outer, by_inner;
         bool load = i->op == K_LOAD && !i->b, store = i->op == K_STORE && !i->c;
-        bool plain = load || store || i->op == K_SET || (i->op == K_GET && !is_set(n, i->a));
+        bool plain = load || store || i->op == K_SET || (i->op == K_GET && !kir_sets(n->f, n->outer + 1, n->end, i->a));
         if (r != n->inner && !plain && kir_ops[i->op].effect != KE_PURE) return false;
         if (store && (r < n->inner || !is_element_of_row(n, i))) return false;
         stores |= store;

@@ -9,7 +9,8 @@
  *                                     END
  *
  * -0 + x is x for every x.  LLVM makes a selection of t, and vectorizes the loop; it does not vectorize sums of floats
- * in a branch.  What follows `IF c … CONTINUE END` is such a branch, too, the ELSE of that IF. */
+ * in a branch.  Instructions after `IF c … CONTINUE END` are such a branch, too: the ELSE of that
+ * IF. */
 #include "lang/kernel/passes/passes.h"
 
 enum { SUMS = 8 /* most sums of a loop */ };

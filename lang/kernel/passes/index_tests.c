@@ -54,16 +54,10 @@ static KRef test_of(const Hoist *h, KRef r) {
     return outside->op == K_NOT && get_ins(h, outside->a)->op == K_INB ? outside->a : 0;
 }
 
-static bool is_set(const Hoist *h, KRef local) {
-    for (KRef r = h->loop + 1; r < h->end; r++)
-        if (get_ins(h, r)->op == K_SET && get_ins(h, r)->a == local) return true;
-    return local > h->loop;
-}
-
 /* A load in a branch stays there, because the branch may be what makes its index valid. */
 static bool is_same(const Hoist *h, KRef r, int depth) {
     const KIns *i = get_ins(h, r);
-    if (i->op == K_GET) return !is_set(h, i->a);
+    if (i->op == K_GET) return i->a < h->loop && !kir_sets(h->f, h->loop + 1, h->end, i->a);
     if (i->op == K_LOAD) return !depth && !i->b && is_shared(h, i->a) && !kir_stores(h->f, h->loop + 1, h->end, i->imm);
     return kir_ops[i->op].effect == KE_PURE && is_shared(h, i->a) && is_shared(h, i->b) && is_shared(h, i->c);
 }

@@ -149,11 +149,9 @@ static bool pays(Inter *x) {
 
 static bool can_interchange(Inter *x) {
     const KIns *i = get_ins(x, x->loop);
-    double step;
-    bool by_one = kir_is_const(x->f, i->c, &step) && step == 1 && i->dtype == QS_I64 && i->flag == KFLAG_REASSOC;
     int64_t iterations = kplan_iterations(x->f, x->loop);
     if (iterations >= 0 && iterations < FEWEST) return false;
-    if (!by_one || x->end - x->loop > MOST) return false;
+    if (i->flag != KFLAG_REASSOC || !kir_counts_by_one(x->f, x->loop) || x->end - x->loop > MOST) return false;
     if (!find_segments(x) || !find_locals(x) || !stores_come_last(x) || !pays(x)) return false;
     find_kept(x);
     return true;

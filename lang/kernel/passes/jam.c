@@ -42,17 +42,11 @@ static const KIns *get_ins(const Jam *j, KRef r) { return &j->f->ins[r]; }
 static bool is_inside(const Jam *j, KRef r) { return r > j->loop && r < j->end; }
 
 /* -- values that differ between lanes ------------------------------------------------------------------------------ */
-static bool is_set(const Jam *j, KRef local) {
-    for (KRef r = j->loop + 1; r < j->end; r++)
-        if (get_ins(j, r)->op == K_SET && get_ins(j, r)->a == local) return true;
-    return false;
-}
-
 static bool differs(const Jam *j, KRef r) {
     const KIns *i = get_ins(j, r);
     switch ((KOp)i->op) {
     case K_POS: return !j->loop && (int)i->imm == j->f->rank - 1;
-    case K_GET: return is_inside(j, i->a) || is_set(j, i->a);
+    case K_GET: return is_inside(j, i->a) || kir_sets(j->f, j->loop + 1, j->end, i->a);
     case K_LOAD:
         if (kir_stores(j->f, j->loop + 1, j->end, i->imm)) return true;
         break;
@@ -67,7 +61,7 @@ static bool differs(const Jam *j, KRef r) {
 static KRef find_branch(const Jam *j, KRef r) {
     KRef found = 0;
     for (KRef x = j->f->regions[r].around; x > j->loop; x = j->f->regions[x].around) {
-        KRef open = get_ins(j, x)->op == K_ELSE ? j->f->regions[x].opener : x;
+        KRef open = kir_opener(j->f, x);
         if (get_ins(j, open)->op == K_IF && j->varies[get_ins(j, open)->a]) found = open;
     }
     return found;
@@ -138,8 +132,7 @@ static bool are_apart(const Jam *j) {
 static bool is_legal_for(Jam *j) {
     Invariants same = {.arena = j->arena, .f = j->f, .loop = j->loop, .end = j->end};
     const KIns *i = get_ins(j, j->loop);
-    double step;
-    if (i->dtype != QS_I64 || !kir_is_const(j->f, i->c, &step) || step != 1) return false;
+    if (!kir_counts_by_one(j->f, j->loop)) return false;
     bool free = i->flag == KFLAG_REASSOC;
     if (!free && !are_apart(j)) return false;
     for (KRef r = j->loop + 1; r < j->end; r++) {
@@ -176,8 +169,7 @@ static void copy_in_lane(Jam *j, int lane, KRef r) {
 
 static bool is_shared_control(const Jam *j, KRef r) {
     const KIns *i = get_ins(j, r);
-    KRef open = i->op == K_ELSE || i->op == K_END ? j->f->regions[r].opener : r;
-    if (get_ins(j, open)->op == K_ELSE) open = j->f->regions[open].opener;
+    KRef open = kir_opener(j->f, i->op == K_END ? j->f->regions[r].opener : r);
     uint8_t op = get_ins(j, open)->op;
     if (op != K_FOR && op != K_IF) return false;
     return !find_branch(j, open) && (op == K_FOR || !j->varies[get_ins(j, open)->a]);

@@ -218,7 +218,7 @@ static bool same_limit(const Limit *a, const Limit *b) {
     return true;
 }
 
-/* Adds a limit.  Of limits that differ only in the constant, the one with the smallest constant is kept. */
+/* Adds a limit.  If limits differ only in the constant, the one with the smallest constant is kept. */
 static bool add_limit(Splitter *s, const Affine *sum) {
     Limit l = {.sum = *sum};
     if (!isolate(s, &l)) return false;

@@ -32,14 +32,10 @@ typedef struct {
 
 static const KIns *get_ins(const Planner *p, KRef r) { return &p->f->ins[r]; }
 
-/* Returns the IF, LOOP or FOR of a region, which may be an ELSE. */
-static KRef construct(const Planner *p, KRef region) {
-    return get_ins(p, region)->op == K_ELSE ? p->f->regions[region].opener : region;
-}
 /* Returns the IF, LOOP or FOR around r in the cut range; 0: none. */
 static KRef around(const Planner *p, KRef r) {
     KRef region = p->f->regions[r].around;
-    return region < p->first ? 0 : construct(p, region);
+    return region < p->first ? 0 : kir_opener(p->f, region);
 }
 
 /* -- finding values that differ between positions ------------------------------------------------------------------ */
@@ -184,7 +180,7 @@ static void classify(Planner *p) {
     for (KRef r = p->first; r < p->last; r++) {
         uint8_t op = get_ins(p, r)->op;
         bool control = op == K_BARRIER || (kir_opens(op) && p->split[r]);
-        if (op == K_ELSE || op == K_END) control = p->split[construct(p, p->f->regions[r].opener)];
+        if (op == K_ELSE || op == K_END) control = p->split[kir_opener(p->f, p->f->regions[r].opener)];
         if (op == K_BREAK || op == K_CONTINUE) control = p->split[kir_jump_target(p->f, r)];
         if (op == K_RET) control = around(p, r) && all_split(p, r);
         if (op == K_SHARED) control = true;

@@ -81,7 +81,7 @@ static qs_status lower_update(Walk *w, const Node *n) {
  * left to the interpreter, which reports it. */
 static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *list, int want) {
     const Node *callee = call->u.call.callee;
-    const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const Sym *s = qast_symbol(callee);
     const bool field = callee->kind == N_FIELD;
     const Where at = qast_where(w->in->func->unit, call->pos);
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s
@@ -174,10 +174,6 @@ static qs_status if_from(Walk *w, Branches *b, int i) {
     return lower_choice(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
 }
 
-static bool is_name(const Node *n, const Node *name) {
-    return n->kind == N_IDENT && name->kind == N_IDENT && n->u.ident.sym == name->u.ident.sym;
-}
-
 typedef struct {
     const Node *in;
     bool found;
@@ -186,7 +182,7 @@ typedef struct {
 static void find_name(void *ud, Node **child) {
     Names *n = ud;
     if (!*child) return;
-    n->found |= is_name(*child, n->in);
+    n->found |= qast_same_name(*child, n->in);
     qast_children(*child, find_name, ud);
 }
 
@@ -250,7 +246,8 @@ static Node *as_selection(Walk *w, const Node *n) {
     if (set->u.assign.ntargets != 1 || set->u.assign.bracketed) return NULL;
     if (set->u.assign.types && set->u.assign.types[0]) return NULL;
     Node *v = set->u.assign.targets[0], *e = value_of(w, set, v);
-    if ((!is_name(cond->u.bin.a, v) && !is_name(cond->u.bin.b, v)) || !may_select(w, cond, set, e)) return NULL;
+    if ((!qast_same_name(cond->u.bin.a, v) && !qast_same_name(cond->u.bin.b, v)) || !may_select(w, cond, set, e))
+        return NULL;
     Node *made = qarena_alloc(w->arena, sizeof *made), *choice = qarena_alloc(w->arena, sizeof *choice);
     *choice = (Node){.kind = N_TERNARY, .pos = set->pos};
     choice->u.ternary.cond = cond, choice->u.ternary.then = e, choice->u.ternary.other = v;

@@ -37,7 +37,7 @@ bool kquery_sets_here(const Node *n, const Sym *sym) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
         if (t->kind == N_INDEX) t = t->u.index.base; /* an element of a local vector */
-        if (t->kind == N_IDENT && t->u.ident.sym == sym) return true;
+        if (qast_is_name(t, sym)) return true;
     }
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
         if (n->u.loop.syms[i] == sym) return true;

@@ -813,8 +813,8 @@ static bool build_added(Fuse *z, FuseKernel *out) {
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
 /* An expression with reductions along a dimension is computed line by line.  Along the last dimension, a line is a row.
- * Each reduction is a loop over the line, after those inside it.  What is the same for a whole line is computed before
- * the loop that needs it. */
+ * Each reduction is a loop over the line, after those inside it.  Values that are the same for a whole line are
+ * computed before the loop that needs them. */
 
 static Node *operand(const Node *n, int i) {
     switch (n->kind) {
@@ -835,9 +835,7 @@ static Reduce along_kind(const Fuse *z, const Node *n) {
 static bool are_same(const Fuse *z, const Node *a, const Node *b) {
     int x = leaf_number(z, a), y = leaf_number(z, b);
     if (a == b) return true;
-    if (x >= 0 || y >= 0)
-        return x == y ||
-               (x >= 0 && y >= 0 && a->kind == N_IDENT && b->kind == N_IDENT && a->u.ident.sym == b->u.ident.sym);
+    if (x >= 0 || y >= 0) return x == y || (x >= 0 && y >= 0 && qast_same_name(a, b));
     if (a->kind != b->kind || a->op != b->op) return false;
     if (a->kind == N_NUM) return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary;
     if (a->kind == N_CALL &&

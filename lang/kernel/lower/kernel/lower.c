@@ -189,18 +189,17 @@ typedef struct {
     bool indexed, assigned;
 } Uses;
 
-static bool is_ident(const Node *n, const Sym *sym) { return n && n->kind == N_IDENT && n->u.ident.sym == sym; }
-
 static void find_uses(void *ud, Node **child) {
     Uses *u = ud;
     Node *n = *child;
     if (!n) return;
     const Node *updated = klbuiltin_updated(n);
-    if (n->kind == N_INDEX && is_ident(n->u.index.base, u->sym)) u->indexed = true;
-    if (updated && updated->kind == N_INDEX && is_ident(updated->u.index.base, u->sym)) u->assigned = true;
+    if (n->kind == N_INDEX && qast_is_name(n->u.index.base, u->sym)) u->indexed = true;
+    if (updated && updated->kind == N_INDEX && qast_is_name(updated->u.index.base, u->sym)) u->assigned = true;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
-        if (is_ident(t, u->sym) || (t->kind == N_INDEX && is_ident(t->u.index.base, u->sym))) u->assigned = true;
+        if (qast_is_name(t, u->sym) || (t->kind == N_INDEX && qast_is_name(t->u.index.base, u->sym)))
+            u->assigned = true;
     }
     qast_children(n, find_uses, ud);
 }

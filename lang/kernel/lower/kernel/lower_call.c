@@ -293,7 +293,7 @@ static bool writes_param(const Node *n, void *ud) {
         const Node *t = n->u.assign.targets[i];
         bool whole = t->kind == N_IDENT && !n->u.assign.in_place;
         while (t->kind == N_INDEX) t = t->u.index.base;
-        if (t->kind == N_IDENT && t->u.ident.sym == w->sym && whole == w->whole) return true;
+        if (qast_is_name(t, w->sym) && whole == w->whole) return true;
     }
     return false;
 }
@@ -366,10 +366,6 @@ static qs_status give_back(Lower *L, const InlineFrame *in, const Param *p, Node
     return klvar_assign(L, to, &now, pos);
 }
 
-static bool names_same(const Node *a, const Node *b) {
-    return a->kind == N_IDENT && b->kind == N_IDENT && a->u.ident.sym == b->u.ident.sym;
-}
-
 /* Argument k of args: the object of a method precedes the written arguments. */
 static Node *argument_node(const Node *site, const Args *args, int k) {
     const ArgList *list = &site->u.call.args;
@@ -383,7 +379,7 @@ static qs_status give_one_back(Lower *L, const Node *site, const Callee *fn, con
     if (!changes_private(in, p, &args->at[k])) return QS_OK;
     Node *arg = argument_node(site, args, k);
     for (int j = 0; j < args->n; j++)
-        if (j != k && args->at[k].rank && names_same(arg, argument_node(site, args, j)))
+        if (j != k && args->at[k].rank && qast_same_name(arg, argument_node(site, args, j)))
             return klower_error(L, QS_ETYPE, L->pos, "%s changes %s, which it is given twice: pass copy(%s)",
                                 fn->func->name->s, arg->u.ident.name->s, arg->u.ident.name->s);
     return give_back(L, in, p, arg, &args->at[k], from);

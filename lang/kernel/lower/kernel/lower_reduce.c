@@ -150,7 +150,7 @@ static qs_dtype walk_dtype(Lower *L, const ReduceInfo *r, const Val *v) {
     return d == QS_B1 ? QS_I32 : d;
 }
 
-/* The start value.  Of an extreme: NaN, which K_MIN and K_MAX ignore; for integers the worst value. */
+/* The start value: for an extreme of floats NaN, which K_MIN and K_MAX ignore; for one of integers the worst value. */
 static KRef walk_start(Lower *L, const ReduceInfo *r, qs_dtype d) {
     if (r->lanes == LANES_INDEX) return klnum_const(L, d, INFINITY);
     if (r->lanes != LANES_SAME) return klnum_ref(L, reduce_start(L, r), d);

@@ -59,9 +59,6 @@ static bool passes_values(const KIns *i) {
     return (i->op == K_LOCAL || i->op == K_LARRAY) && i->flag == KLOWER_ROUTINE;
 }
 
-static KRef opener_of(const StackMachine *m, KRef r) { /* of a region; an ELSE belongs to its IF */
-    return get_ins(m, r)->op == K_ELSE ? m->f->regions[r].opener : r;
-}
 static KRef end_of(const StackMachine *m, KRef r) {
     KRef end = m->f->regions[r].end;
     return get_ins(m, end)->op == K_ELSE ? m->f->regions[end].end : end;
@@ -77,7 +74,7 @@ static KRef routine_around(const StackMachine *m, KRef r) {
 static bool split_around(StackMachine *m, KRef r, KRef up) {
     bool more = false;
     for (r = m->f->regions[r].around; r && r != up && !is_routine(m, r); r = m->f->regions[r].around) {
-        KRef opener = opener_of(m, r);
+        KRef opener = kir_opener(m->f, r);
         more |= !m->split[opener], m->split[opener] = true;
     }
     return more;
@@ -103,7 +100,7 @@ static void find_split_regions(StackMachine *m) {
 static KRef follow_jumps(const StackMachine *m, KRef r) {
     for (uint32_t steps = 0; steps < m->f->nins; steps++) {
         const KIns *i = get_ins(m, r);
-        KRef opener = opener_of(m, m->f->regions[r].opener), target = 0;
+        KRef opener = kir_opener(m->f, m->f->regions[r].opener), target = 0;
         if (i->op == K_BREAK || i->op == K_CONTINUE) target = kir_jump_target(m->f, r);
         if (i->op == K_ELSE) r = m->f->regions[r].end + 1;
         else if (i->op == K_BREAK) r = m->f->regions[target].end + 1;
@@ -123,7 +120,7 @@ static void scan_segment(StackMachine *m, Segment *s) {
     const KRegion *regions = m->f->regions;
     for (KRef r = s->from;; r++) {
         const KIns *i = get_ins(m, r);
-        KRef opener = opener_of(m, regions[r].opener);
+        KRef opener = kir_opener(m->f, regions[r].opener);
         if (is_routine(m, r) || (kir_opens(i->op) && !m->split[r])) {
             r = end_of(m, r);
             continue;
@@ -181,9 +178,6 @@ static void find_segments(StackMachine *m) {
 /* -- frames -------------------------------------------------------------------------------------------------------- */
 static bool is_inside(const StackMachine *m, KRef r) { return r > m->first && r < m->last; }
 
-/* A value without operands, which is the same in all calls. */
-static bool is_repeatable(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
-
 /* Returns whether segment k has to get r, which it does not compute, from elsewhere. */
 static bool is_foreign(const StackMachine *m, uint32_t k, KRef r) {
     return is_inside(m, r) && m->owner[r] != k + 1 && !passes_values(get_ins(m, r)) && !is_routine(m, r);
@@ -197,7 +191,7 @@ static void give_slot(StackMachine *m, KRef r) {
 }
 
 static void note_use(StackMachine *m, uint32_t k, KRef user, KRef r) {
-    if (!is_foreign(m, k, r) || is_repeatable(get_ins(m, r))) return;
+    if (!is_foreign(m, k, r) || kir_is_given(get_ins(m, r))) return;
     if (routine_around(m, user) != routine_around(m, r)) m->crossing = r;
     give_slot(m, r);
 }
@@ -250,7 +244,7 @@ static void load_use(StackMachine *m, uint32_t k, KRef user, KRef r) {
     const KIns *i = get_ins(m, r);
     if (!is_foreign(m, k, r) || m->loaded[r] == k + 1) return;
     m->loaded[r] = k + 1;
-    if (is_repeatable(i)) kir_copy_mapped(m->g, m->f, m->map, r);
+    if (kir_is_given(i)) kir_copy_mapped(m->g, m->f, m->map, r);
     else if (i->op != K_LOCAL && i->op != K_LARRAY) m->map[r] = load_slot(m, r, 0);
 }
 

@@ -137,7 +137,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nvisits = 0, L->listed = 0;
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = L->rare = 0;
-    L->nsummed = L->nunlike = L->nnear = 0;
+    L->nsummed = L->nunlike = L->nwraps = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);

@@ -126,7 +126,7 @@ typedef struct {
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
-    bool far;                     /* remainders are computed by division */
+    bool divides;                 /* remainders are computed by division */
     bool many;                    /* it has several specializations: compile in only values that must be known */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
@@ -266,7 +266,7 @@ typedef struct LoopPlace {
 } LoopPlace;
 
 /* An index test that the guard makes for all iterations: dimension `axis` of the array `name`; -1: another test,
- * whose `name` says what does not hold if it fails.  optional: with LoopJob.far the loop has a version without it. */
+ * whose `name` says what does not hold if it fails.  optional: LoopJob.divides compiles the loop without it. */
 typedef struct {
     const Func *func;
     uint32_t pos;

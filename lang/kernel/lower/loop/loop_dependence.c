@@ -54,7 +54,7 @@ static Subscript subscript_of(const Loops *L, KRef r) {
     return s.ok = true, s;
 }
 
-/* What one dimension implies for two accesses: they are NEVER the same element, only if one counter is EQUAL, or
+/* Whether two accesses may be to the same element, by one dimension: NEVER, only if one counter is EQUAL, or
  * unknown. */
 typedef enum { MEET_UNKNOWN, MEET_EQUAL, MEET_NEVER } Meeting;
 
@@ -326,8 +326,8 @@ bool kloop_is_wide(const Loops *L, KRef r) {
 
 static bool has_range(Loops *L, KRef r);
 
-/* A useful bound, not one that only keeps a float index from wrapping. */
-static bool is_near(Loops *L, KRef r) {
+/* Whether r has a range, and is not a constant that only keeps a float index from wrapping. */
+static bool is_useful_bound(Loops *L, KRef r) {
     double k;
     return has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
 }
@@ -342,7 +342,7 @@ static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int orde
 /* Whether an unknown value is clamped between known bounds. */
 static bool is_kept(Loops *L, const KIns *i, KRef *lo, KRef *hi) {
     for (int order = 0; order < 4; order++)
-        if (is_clamp(L->f, i, lo, hi, order) && is_near(L, *lo) && is_near(L, *hi)) return true;
+        if (is_clamp(L->f, i, lo, hi, order) && is_useful_bound(L, *lo) && is_useful_bound(L, *hi)) return true;
     return false;
 }
 

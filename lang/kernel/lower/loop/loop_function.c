@@ -347,7 +347,7 @@ static void begin_function(Loops *L, const Spec *s, Arena *scratch) {
         if (s->pass[i] != PASS_FIXED) L->f->inputs[L->f->ninputs++] = (uint8_t)dtype_of(s->pass[i]);
     sync_params(L);
     L->mode = MODE_EXACT, L->in = L->root, L->exits = NULL, L->pending = false;
-    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0, L->nnear = 0;
+    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0, L->nwraps = 0;
     kloop_declare_all(L);
     L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
 }

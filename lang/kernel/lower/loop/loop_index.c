@@ -873,7 +873,7 @@ void kloop_short(Loops *L, Value *v) {
     }
 }
 
-/* The row `index` of a matrix over whose rows a loop goes; the index is inside. */
+/* The row `index` of a matrix that a loop iterates over; the index is inside. */
 static qs_status row_of_matrix(Loops *L, const Value *v, Number index, Value *out) {
     *out = kloop_vector(L, v->cols);
     out->f64 = v->f64;

@@ -169,18 +169,18 @@ static bool is_power_of_two(const Loops *L, KRef r, int *shift) {
 }
 
 KRef kloop_modulus_of(const Loops *L, KRef r) {
-    for (int i = 0; i < L->nnear; i++)
-        if (L->near[i].mod == r) return L->near[i].y;
+    for (int i = 0; i < L->nwraps; i++)
+        if (L->wraps[i].mod == r) return L->wraps[i].y;
     return 0;
 }
 
 /* Whether the guard tests that -y <= x < 2*y, as for mod(i+1,n) with i in 0..n-1. */
-static bool is_near(Loops *L, KRef x, KRef y) {
+static bool wraps_once(Loops *L, KRef x, KRef y) {
     double k;
-    if (L->job->far || L->module || L->nnear == LOOP_NEAR) return false;
+    if (L->job->divides || L->module || L->nwraps == LOOP_WRAPS) return false;
     if (kir_is_const(L->f, x, &k) || kir_is_const(L->f, y, &k)) return false;
-    for (int i = 0; i < L->nnear; i++)
-        if (L->near[i].x == x && L->near[i].y == y) return true;
+    for (int i = 0; i < L->nwraps; i++)
+        if (L->wraps[i].x == x && L->wraps[i].y == y) return true;
     bool guarded = kloop_guard_optional(L, kloop_op(L, K_ADD, x, y), kloop_op(L, K_MUL, y, kloop_i64(L, 3)),
                                         "mod is called with a number beyond two periods");
     return guarded && L->mode != MODE_EXACT;
@@ -188,11 +188,11 @@ static bool is_near(Loops *L, KRef x, KRef y) {
 
 KRef kloop_remainder(Loops *L, KRef x, KRef y) {
     int shift;
-    if (is_near(L, x, y)) {
+    if (wraps_once(L, x, y)) {
         KRef low = kloop_op(L, K_LT, x, kloop_i64(L, 0)), high = kloop_op(L, K_LE, y, x);
         KRef r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = high, .b = kloop_op(L, K_SUB, x, y), .c = x});
         r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = low, .b = kloop_op(L, K_ADD, x, y), .c = r});
-        if (L->f->ins[r].op == K_SELECT) L->near[L->nnear++] = (Near){x, y, r}; /* else it is x, x + y or x - y */
+        if (L->f->ins[r].op == K_SELECT) L->wraps[L->nwraps++] = (Wrap){x, y, r}; /* else it is x, x + y or x - y */
         return r;
     }
     if (!is_power_of_two(L, y, &shift)) return kloop_op(L, K_MOD, x, y);

@@ -173,7 +173,7 @@ typedef struct {  /* a loop of the perfect nest */
 
 typedef struct {
     KRef x, y, mod;
-} Near; /* mod is x mod y; the guard tests that -y <= x < 2*y */
+} Wrap; /* mod is x mod y without a division; the guard tests that -y <= x < 2*y */
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
 /* A cell that is a list of numbers, objects or vectors (loop_list.c). */
@@ -193,7 +193,7 @@ typedef struct {
 } Arrangement;
 enum { LOOP_VISITS = 8 };
 enum {
-    LOOP_NEAR = 16,
+    LOOP_WRAPS = 16,
     LOOP_STORED = 32,
     LOOP_COPIES = 16 /* slices that are copied */,
     LOOP_COPIED = 1024 /* elements of each */
@@ -252,8 +252,8 @@ typedef struct Loops {
     /* ints that may need more than 62 bits, so that their bounds may wrap */
     KRef *wide;
     uint32_t nwide, cap_wide;
-    Near near[LOOP_NEAR];
-    int nnear;
+    Wrap wraps[LOOP_WRAPS];
+    int nwraps;
     uint32_t *ranges; /* by instruction: 2 * number of the query of kloop_has_range that has looked at it, + 1 if so */
     uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */

@@ -21,11 +21,9 @@ typedef struct {
     bool mixed;
 } Search;
 
-static bool is_sym(const Node *n, const Sym *s) { return n && n->kind == N_IDENT && n->u.ident.sym == s; }
-
 /* Whether n names a nested function that captures sym. */
 static bool captures(const Node *n, const Sym *sym) {
-    const Sym *of = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    const Sym *of = qast_symbol(n);
     for (int i = 0; of && of->kind == SYM_NESTED && i < of->func->ncaptures; i++)
         if (of->func->captures[i].outer == sym) return true;
     return false;
@@ -40,9 +38,9 @@ static void count_mentions(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
     if (!n || is_passed_over(s, n)) return;
-    s->mentions += is_sym(n, s->sym);
+    s->mentions += qast_is_name(n, s->sym);
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
-        s->mentions += is_sym(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
+        s->mentions += qast_is_name(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) s->mixed |= n->u.loop.syms[i] == s->sym;
     if (n->kind == N_LAMBDA || n->kind == N_FUNC || captures(n, s->sym)) s->mixed = true;
     if (n->kind == N_ASSIGN) { /* targets were counted, but not the expressions in their indices */
@@ -83,7 +81,7 @@ static uint8_t sum_op(const Node *value, const Sym *s) {
     if (!first && (is_mentioned(a, s) || value->op == OP_SUB)) return COMBINE_NOT;
     uint8_t op = op_of(value->op);
     const Node *with = first ? a : b;
-    return is_sym(with, s) || (op == COMBINE_ADD && sum_op(with, s) == COMBINE_ADD) ? op : COMBINE_NOT;
+    return qast_is_name(with, s) || (op == COMBINE_ADD && sum_op(with, s) == COMBINE_ADD) ? op : COMBINE_NOT;
 }
 
 /* s = s + e, max(s, e) … */
@@ -92,7 +90,7 @@ static uint8_t pattern_op(const Node *value, const Sym *s) {
     if (value->kind != N_CALL || value->u.call.args.n != 2 || value->u.call.callee->kind != N_IDENT) return 0;
     const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
     const char *name = value->u.call.callee->u.ident.name->s;
-    bool one = (is_sym(a, s) && !is_mentioned(b, s)) || (is_sym(b, s) && !is_mentioned(a, s));
+    bool one = (qast_is_name(a, s) && !is_mentioned(b, s)) || (qast_is_name(b, s) && !is_mentioned(a, s));
     return !one ? COMBINE_NOT : !strcmp(name, "max") ? COMBINE_MAX : !strcmp(name, "min") ? COMBINE_MIN : COMBINE_NOT;
 }
 
@@ -116,7 +114,7 @@ static uint8_t choice_of(int op, bool swapped) {
 static uint8_t choice_by(const Node *cond, const Node *e, const Sym *s) {
     if (cond->kind != N_BINARY || is_mentioned(e, s)) return COMBINE_NOT;
     const Node *a = cond->u.bin.a, *b = cond->u.bin.b;
-    bool swapped = is_sym(a, s), fits = swapped ? qast_equal(b, e) : is_sym(b, s) && qast_equal(a, e);
+    bool swapped = qast_is_name(a, s), fits = swapped ? qast_equal(b, e) : qast_is_name(b, s) && qast_equal(a, e);
     return fits ? choice_of(cond->op, swapped) : COMBINE_NOT;
 }
 
@@ -126,13 +124,13 @@ static bool is_choice(Search *s, const Node *n) {
     const Node *set = n->u.ifs.blocks[0].at[0];
     if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1) return false;
     uint8_t choice = choice_by(n->u.ifs.conds[0], set->u.assign.value, s->sym);
-    if (!is_sym(set->u.assign.targets[0], s->sym) || !choice) return false;
+    if (!qast_is_name(set->u.assign.targets[0], s->sym) || !choice) return false;
     return add_pattern(s, choice, 2), true;
 }
 
 /* s = e > s ? e : s */
 static uint8_t ternary_choice(const Node *value, const Sym *s) {
-    if (value->kind != N_TERNARY || !is_sym(value->u.ternary.other, s)) return COMBINE_NOT;
+    if (value->kind != N_TERNARY || !qast_is_name(value->u.ternary.other, s)) return COMBINE_NOT;
     return choice_by(value->u.ternary.cond, value->u.ternary.then, s);
 }
 
@@ -140,7 +138,7 @@ static void find_forms(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
     if (!n || is_passed_over(s, n) || is_choice(s, n)) return;
-    if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && is_sym(n->u.assign.targets[0], s->sym)) {
+    if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && qast_is_name(n->u.assign.targets[0], s->sym)) {
         uint8_t op = n->u.assign.in_place ? op_of(n->op) : pattern_op(n->u.assign.value, s->sym);
         bool typed = n->u.assign.types && n->u.assign.types[0];
         uint8_t choice = n->u.assign.in_place ? COMBINE_NOT : ternary_choice(n->u.assign.value, s->sym);

@@ -1,7 +1,7 @@
 /* loop_variable.c -- imports the values that a loop uses, reads and assigns its variables, and emits its tests.
  *
  * A variable is stored in a LOCAL for its value and one for its twin; for variables of kernels, which are bound to
- * values, see kernel/lower_var.c.  What is learned of a variable (type, bounds, whether it may have a fraction) is kept
+ * values, see kernel/lower_var.c.  Facts about a variable (type, bounds, whether it may have a fraction) are kept
  * from pass to pass; `set` is updated along the statements and means that it certainly has a value.
  *
  * The value of a variable is known while its block is open: if it was set or read in this block or an enclosing one,
@@ -281,7 +281,7 @@ static void forget_from(InlineFrame *in, KRef from) {
 }
 
 void kloop_forget_from(Loops *L, KRef from) {
-    while (L->nnear && L->near[L->nnear - 1].mod >= from) L->nnear--;
+    while (L->nwraps && L->wraps[L->nwraps - 1].mod >= from) L->nwraps--;
     forget_from(L->root, from);
 }
 

@@ -35,8 +35,6 @@ typedef struct {
 } CountedWhile;
 
 /* -- the pattern --------------------------------------------------------------------------------------------------- */
-static const Sym *name_of(const Node *n) { return n->kind == N_IDENT ? n->u.ident.sym : NULL; }
-
 static bool is_variable(const Sym *s) { return s && (s->kind == SYM_LOCAL || s->kind == SYM_GLOBAL); }
 
 typedef struct {
@@ -47,7 +45,7 @@ typedef struct {
 static bool count_set(const Node *n, void *ud) {
     SetCount *c = ud;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
-        c->n += name_of(n->u.assign.targets[i]) == c->sym;
+        c->n += qast_symbol(n->u.assign.targets[i]) == c->sym;
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) c->n += n->u.loop.syms[i] == c->sym;
     return false;
 }
@@ -63,14 +61,15 @@ static int count_sets(const Node *loop, const Sym *sym) {
 static double step_of(const Node *n, const Sym *sym) {
     double k = 0;
     const Node *target = qast_target(n);
-    if (!target || name_of(target) != sym) return 0;
+    if (!target || qast_symbol(target) != sym) return 0;
     const Node *value = n->u.assign.value;
     bool in_place = n->u.assign.in_place;
     bool sum = value->kind == N_BINARY && value->op == OP_ADD,
          difference = value->kind == N_BINARY && value->op == OP_SUB;
     if (in_place) return qfold_number(value, &k) ? (n->op == OP_ADD ? k : n->op == OP_SUB ? -k : 0) : 0;
-    if ((sum || difference) && name_of(value->u.bin.a) == sym && qfold_number(value->u.bin.b, &k)) return sum ? k : -k;
-    return sum && name_of(value->u.bin.b) == sym && qfold_number(value->u.bin.a, &k) ? k : 0;
+    if ((sum || difference) && qast_symbol(value->u.bin.a) == sym && qfold_number(value->u.bin.b, &k))
+        return sum ? k : -k;
+    return sum && qast_symbol(value->u.bin.b) == sym && qfold_number(value->u.bin.a, &k) ? k : 0;
 }
 
 static Op turn_comparison(Op op) {
@@ -85,7 +84,7 @@ static bool leads_out(const CountedWhile *c) {
 
 static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
     NodeList body = c->loop->u.whiles.body;
-    c->sym = name_of(counter), c->counter = counter, c->bound = bound, c->op = op, c->step = 0;
+    c->sym = qast_symbol(counter), c->counter = counter, c->bound = bound, c->op = op, c->step = 0;
     if (!is_variable(c->sym)) return false;
     for (int i = 0; i < body.n && c->step == 0; i++) c->step = step_of(body.at[i], c->sym);
     return count_sets(c->loop, c->sym) == 1 && leads_out(c);
@@ -95,7 +94,7 @@ static bool is_fixed(const CountedWhile *c, const Node *n);
 
 static bool is_counter(const Node *loop, const Node *n) {
     for (int i = 0; loop->kind == N_FOR && i < loop->u.loop.nvars; i++)
-        if (loop->u.loop.syms[i] == name_of(n)) return true;
+        if (loop->u.loop.syms[i] == qast_symbol(n)) return true;
     return false;
 }
 
@@ -103,7 +102,7 @@ static bool is_counter(const Node *loop, const Node *n) {
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
     const ArgList *args = &n->u.call.args;
     bool named = qast_calls_builtin(n, "numel") || qast_calls_builtin(n, "size");
-    const Sym *of = args->n ? name_of(args->at[0].value) : NULL;
+    const Sym *of = args->n ? qast_symbol(args->at[0].value) : NULL;
     if (!named || !is_variable(of) || count_sets(c->loop, of)) return false;
     return args->n == 1 || is_fixed(c, args->at[1].value);
 }
@@ -113,7 +112,8 @@ static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
 static bool is_fixed(const CountedWhile *c, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.imaginary && !n->u.num.int_value;
-    case N_IDENT: return is_variable(name_of(n)) && !kquery_sets(c->loop, name_of(n)) && !is_counter(c->loop, n);
+    case N_IDENT:
+        return is_variable(qast_symbol(n)) && !kquery_sets(c->loop, qast_symbol(n)) && !is_counter(c->loop, n);
     case N_UNARY: return n->op == OP_NEG && is_fixed(c, n->u.bin.a);
     case N_BINARY:
         return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && is_fixed(c, n->u.bin.a) &&
@@ -259,7 +259,7 @@ static qs_status read_first(Loops *L, const Node *loop, Var *v, Number *first, b
 static const Sym *find_changed(const Node *loop, const Node *n, double *step) {
     static const double most = 16; /* see loop_variable.c */
     const Node *target = qast_target(n);
-    const Sym *sym = target ? name_of(target) : NULL;
+    const Sym *sym = target ? qast_symbol(target) : NULL;
     for (int i = 0; n->kind == N_FOR && n->u.loop.nvars == 1 && i < n->u.loop.body.n && !sym; i++)
         sym = find_changed(loop, n->u.loop.body.at[i], step);
     if (n->kind != N_FOR) *step = is_variable(sym) ? step_of(n, sym) : 0;
