@@ -5,7 +5,7 @@
 %
 % Outside of the image, boundary is one of "zeros" (the number fill), "clamped" (the nearest pixel), "mirror"
 % (b a | a b c), "reflect" or "mirror_nr" (c b | a b c) and "circular".  Sampled arrays have derivatives with respect to the image.
-import "imfilter.q"
+import "check.q"
 
 function k = __device__ warp_zeros(i : int, n : int)
     k = i
@@ -259,25 +259,15 @@ function y = imremap(img : cube, rows : mat, columns : mat, method : string = "b
                      fill : scalar = 0)
     check_alike("imremap: rows and columns", rows, columns)
     check_filled("imremap: img", img)
-    y = sample_positions(img, rows, columns, method, boundary)
-    if boundary == "zeros" && fill != 0
-        w = sample_positions(ones_like(img, size(img, 0..1)), rows, columns, method, boundary)
-        y = warp_filled(y, w, fill)
-    endif
-end
-
-function y = sample_positions(img, rows, columns, method, boundary)
     [sample, border] = warp_rules("imremap", method, boundary)
     s = size(rows, 0..1)
-    [height, width, channels] = size(img, 0..2)
-    if channels == 1 && boundary == "zeros" && (method == "bilinear" || method == "linear") && !runs_on_gpu()
-        % With zeros around it every position is inside of the image, so that no read is tested.
-        framed = zeros_like(img, height+2, width+2)
-        framed[1..height,1..width] = img
-        y = cast_like(interp2(framed, clamp(columns+1, 0, width+1), clamp(rows+1, 0, height+1)), img)
-    else
-        y = uninit_like(img, channels == 1 ? s : [s[0], s[1], channels])
-        parallel_do([s[0], s[1], channels], y, img, rows, columns, sample, border, warp_positions)
+    dims = [s[0], s[1], size(img,2)]
+    y = uninit_like(img, dims[2] == 1 ? s : dims)
+    parallel_do(dims, y, img, rows, columns, sample, border, warp_positions)
+    if boundary == "zeros" && fill != 0
+        w = uninit_like(img, s)
+        parallel_do([s[0],s[1],1], w, ones_like(img, size(img, 0..1)), rows, columns, sample, border, warp_positions)
+        y = warp_filled(y, w, fill)
     endif
 end
 

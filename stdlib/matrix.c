@@ -265,9 +265,11 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
     return s ? s : qarg_exact(vm, out, 1, &n, &c->out[0]);
 }
 
+/* The entries of a dictionary, or the elements of any other value. */
 static double numel(qs_value v) {
     int64_t dims[QS_MAX_RANK];
     double n = 1;
+    if (v.kind == QS_OBJECT && qobj_is_dictionary(v.u.p)) return qobj_count(v.u.p);
     for (int i = 0, rank = extents(v, dims); i < rank; i++) n *= (double)dims[i];
     return n;
 }

@@ -413,6 +413,7 @@ class Statements(unittest.TestCase):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts", "loops", "own_counters.q")
         told = qrun("--explain", "--loops", "always", "--device", "cpu", path).stderr
         lines = {loop: re.findall(f"own_counters.q:{loop}: loop: .*", told) for loop in (5, 13, 33, 43, 68)}
+        self.assertTrue(all(lines.values()), told)
         self.assertTrue(any("parallel" in line for line in lines[5]), told)
         self.assertTrue(all("parallel" in line for line in lines[13]), told)
         self.assertFalse(any("depends on values" in line for line in lines[33] + lines[43]), told)

@@ -1137,7 +1137,9 @@ class Steps:
             lines.append(f"  {a} = {kind}(mod((0..{size}-1)*{r.choice([7, 37])}+{i},61)*0.0625)")
         if r.random() < 0.2: lines.append(f"  t = {r.choice(['a', '0', 'copy(b)'])}")
         if r.random() < 0.1: lines.append("  b = a")
-        begin, end = [("for k = 1..7", []), ("for k = 0..-1..-3", []), ("k = 0\n    while k < 7", ["      k += 1"]),
+        on = r.choice(["", "", "a[0] < 9 && ", "b[1] != 5 && ", "sum(a) < 1e5 && ", "numel(c) == n && "])
+        begin, end = [("for k = 1..7", []), ("for k = 0..-1..-3", []),
+                      (f"k = 0\n    while {on}k < 7", ["      k += 1"]),
                       ("k = 0\n    repeat", ["      k += 1"])][r.choice([0, 0, 0, 0, 1, 2, 2, 3])]
         lines += ["  try", f"    {begin}"]
         for _ in range(r.randint(1, 3)): lines += [f"      {line}" for line in self.statement()]
@@ -1146,7 +1148,8 @@ class Steps:
             given = self.exchange() if exchanges else [self.new(*(r.choice(self.names) for _ in "abc"))]
             lines += [f"      {line}" for line in given]
         if r.random() < 0.3: lines += [f"      {line}" for line in self.statement()]
-        lines += end + ["    until k > 5" if "repeat" in begin else "    end"]
+        until = r.choice(["", "a[0] > 9 || ", "sum(b) > 40 || ", "numel(b) > n || "])
+        lines += end + [f"    until {until}k > 5" if "repeat" in begin else "    end"]
         lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']
         lines += [f"  {r.choice(self.names)}[1] = 1000"]
         if any(line.lstrip().startswith("t =") for line in lines) and r.random() < 0.5:
@@ -1691,9 +1694,10 @@ class Rare:
 class Bounds:
     """Indices from floats and ints, which conditions limit; some are outside, infinite or not numbers."""
     VALUES = ("-2.5 -2 -1.5 -1 -0.5 -0.25 0 0.25 0.5 0.99999994 1 1.5 2 2.5 3 3.5 3.9999998 4 4.0000005 4.5 5 5.5 6 "
-              "6.5 7 8 1e9 -1e9 3e9 1e19 -1e19 inf -inf nan").split()
+              "6.5 6.9999999 7 8 1e9 -1e9 3e9 1e19 -1e19 inf -inf nan").split()
     KINDS = ["x[k]", "floor(x[k])", "int(x[k])", "int(floor(x[k]))", "round(x[k])", "x[k]*0.5 + 1", "ceil(x[k])",
-             "trunc(x[k])", "int(k) - 3", "k - 3", "cos(0.25)*(k-3) - 0.5"]
+             "trunc(x[k])", "int(k) - 3", "k - 3", "cos(0.25)*(k-3) - 0.5",
+             "x[k]*(1-2^-52)"]
     LOW = ["i >= 0", "0 <= i", "i > 0", "i >= 1", "i > -1", "i >= 0.5", "i >= -1", "!(i < 0)", "1 < i", "i >= 2"]
     HIGH = ["i < n", "i < n-1", "i <= n-1", "i < numel(y)-1", "n > i", "i < n-2", "i+1 < n", "i <= n-2", "i < n+1",
             "i < 5", "!(i >= n-1)"]
@@ -1706,13 +1710,15 @@ class Bounds:
         r, name = self.r, self.name
         low, high, offset = r.choice(self.LOW), r.choice(self.HIGH), r.choice(self.OFFSETS)
         outside = f"i < {r.choice('01')} || i >= n{r.choice(['', '-1', '-2'])}"
-        use = f"z[k] = y[i{offset}] + y[i{r.choice(['', '+1', '-1'])}]"
+        rounded = r.choice(["", "", "floor", "trunc", "int", "round"])
+        use = f"z[k] = y[{rounded}(i{offset})] + y[i{r.choice(['', '+1', '-1'])}]"
         lines, body = r.choice([
             ([], [f"if {low} && {high}", use, "end"]), ([], [f"if {high} && {low}", use, "end"]),
             ([], [f"if {low}", f"if {high}", use, "end", "end"]),
             ([], [f"if !({low}) || !({high})", "continue", "end", use]),
             ([], [f"if {outside}", "z[k] = -1", "continue", "end", use]),
-            ([f"function v = {name}_f(y, i, n)", f"if {outside}", "v = 7", "return", "end", f"v = y[i{offset}]", "end"],
+            ([f"function v = {name}_f(y, i, n)", f"if {outside}", "v = 7", "return", "end",
+              f"v = y[{rounded}(i{offset})]", "end"],
              [f"z[k] = {name}_f(y, i, n)"])])
         sizes, kind = r.choice(["7", "7", "6", "8", "int(7)"]), r.choice(["", "float64"])
         return [*lines, f"function [] = {name}(x, y, z, n)", "for k = 0..numel(x)-1", f"i = {r.choice(self.KINDS)}",

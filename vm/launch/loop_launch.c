@@ -422,7 +422,8 @@ static void pause_attempts(LoopState *s) {
 static bool waits_for_types(Call *c, LoopState *s) {
     bool waited = s->waits, counted = c->region->loop->kind == N_FOR && !qloop_is_over_items(c->region);
     s->waits = false;
-    if (!c->v->code.late || c->v->code.exact.func || waited || !counted || ncounters(c->loop) != 1) return false;
+    if (!c->v->code.types_settle || c->v->code.exact.func || waited || !counted || ncounters(c->loop) != 1)
+        return false;
     if (c->counters[0].iterations < 2 || qloop_is_demanded(c->region)) return false;
     if (s->work < worth_compiling && !at_once(c->vm, c->region)) return false;
     c->f->base[c->region->reg].u.i = LOOP_PAUSED - 1;

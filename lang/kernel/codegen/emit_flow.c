@@ -111,7 +111,8 @@ static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, O
                           uint32_t *from) {
     uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
     emit_label(e, outer);
-    /* The counter is not used after a stretch, so that LLVM may put the remainder of a stretch into vectors, too. */
+    /* The next stretch begins at `limit`.  If it began at the counter, this use after the loop would keep LLVM from
+     * putting the remainder of a stretch into vectors. */
     *limit = emit_opnd("%%t%u", emit_new(e));
     *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %s, %%L%u ]", before, limit->s, l->head);
     emit_branch(e, emit_def(e, "icmp ult i64 %s, %s", first->s, n.s), go, l->out);

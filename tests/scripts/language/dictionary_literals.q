@@ -25,3 +25,11 @@ end
 
 % Derivatives pass through the fields.
 print grad(x -> {"v": x*x, 2: x}["v"], 3), " ", grad(x -> object(v := x*x).v, 3), " ", grad(x -> struct("v", x*x).v, 3)
+% the number of entries
+d = dict()
+print isempty(d), " ", numel(d)
+d["a"] = 1
+d[2] = 3
+print isempty(d), " ", numel(d)
+pop(d, "a")
+print numel(d), " ", numel({1: 2, "1": 3, "b": 4}), " ", numel(object())

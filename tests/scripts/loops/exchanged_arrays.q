@@ -122,3 +122,30 @@ print a[36..39], " ", b[36..39]
 print distances(mod(0..299, 7), mod(0..199, 5))
 [a, b] = slices(40)
 print a[0..5], " ", b[0..5]
+% The condition of a loop reads the array that a variable holds now.
+function [k, a] = relax(n, most)
+    a = zeros(n)
+    b = zeros(n)
+    k = 0
+    while a[0] < most
+        [a, b] = [b, a]
+        k += 1
+        a[0] = k
+    end
+end
+function [k, a] = repeated(n, most)
+    a = zeros(n)
+    b = zeros(n)
+    k = 0
+    repeat
+        t = a
+        a = b
+        b = t
+        k += 1
+        a[0] = k
+    until a[0] >= most
+end
+[k, a] = relax(40, 999)
+print k, " ", a[0]
+[k, a] = repeated(40, 999)
+print k, " ", a[0]

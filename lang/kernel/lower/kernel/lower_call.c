@@ -270,6 +270,9 @@ static qs_status no_function(Lower *L, const char *builtin) {
     if (!strcmp(builtin, "$format"))
         return klower_error(L, QS_ENAME, L->pos,
                             "a kernel makes no strings, so f\"…{x}\" cannot be used in it: printf(\"…%%g\", x) prints");
+    if (!strcmp(builtin, "$dict"))
+        return klower_error(L, QS_ENAME, L->pos,
+                            "a kernel makes no dictionaries; pass their values as arguments, or an object of a class");
     return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel; %s", builtin, klcall_substitute(builtin));
 }
 

@@ -316,14 +316,14 @@ typedef struct {
     int nreals, nints, nparts;
     /* reals[returned] is 1 + the position of the statement that left the loop (Chunk.exits), or 0; -1: none can */
     int returned;
-    int counters;    /* reals[counters …] are the values of the counters then; -1: they are not needed */
-    int aborted;     /* reals[aborted] is 1 if a called function failed; -1: it calls none */
-    bool speculates; /* quick and parallel assume that variables are integral */
-    int deoptimized; /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
-    int drawn;       /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
-    int64_t draws;   /* random blocks drawn in an iteration of the parallel version */
-    bool late;       /* a variable that is read has a type of the loop only after an iteration */
-    bool apart;      /* all versions need arrays that do not overlap those that are written */
+    int counters;      /* reals[counters …] are the values of the counters then; -1: they are not needed */
+    int aborted;       /* reals[aborted] is 1 if a called function failed; -1: it calls none */
+    bool speculates;   /* quick and parallel assume that variables are integral */
+    int deoptimized;   /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
+    int drawn;         /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
+    int64_t draws;     /* random blocks drawn in an iteration of the parallel version */
+    bool types_settle; /* the loop reads a variable that gets its compiled type only in the first iteration */
+    bool apart;        /* all versions need arrays that do not overlap those that are written */
     LoopLimit limits[LOOP_LIMITS];
     int nlimits;
     bool pairs;       /* there are blocks whose sizes must be equal, see LOOP_GUARD_UNLIKE */

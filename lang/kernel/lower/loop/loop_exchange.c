@@ -9,6 +9,8 @@
  *       IF at == 0      b[i] = f(a[i]) with the arrays A, B     SET at = 1
  *       ELSE            b[i] = f(a[i]) with the arrays B, A     SET at = 0
  *
+ * The condition of a `while` or `repeat` belongs to no arrangement, so it must not read such a variable.
+ *
  * An arrangement contains only variables that an iteration reads before it sets them, so `t` adds none.  Arrangements
  * are found as the passes lower the bodies.  A LOCAL has the number of the array that a variable holds (loop_alias.c),
  * from which the VM sets the variable after the loop, also if an error or `break` has left the body in the middle.
@@ -74,6 +76,9 @@ void kloop_begin_arrays(Loops *L) {
 }
 
 qs_status kloop_read_array(Loops *L, Var *v, Value *out) {
+    if (v->exchange && !L->exchanging)
+        return kloop_decline(L, L->pos, "a condition of the loop reads %s, whose array is exchanged; write if … break",
+                             v->sym->name->s);
     if (!v->moved && !v->carried) { /* arrangements contain it from now on */
         v->carried = L->changed = true;
         L->rearranges = true;

@@ -138,7 +138,7 @@ typedef struct {
     KRef x; /* a float, or an int */
     double offset;
     bool whole;   /* x is integral */
-    bool rounds;  /* x is rounded before the offset is added: x < n says that it is at most n-1 */
+    bool rounds;  /* the index is round(x) + offset, not round(x + offset): x < n implies index <= n-1 + offset */
     bool number;  /* a condition says that x is not NaN */
     double least; /* the largest constant that a condition says x is not less than */
     Facts *to;
@@ -151,7 +151,7 @@ static void take_offset(const Loops *L, OfFloat *of) {
     double k;
     if ((i->op != K_ADD && i->op != K_SUB) || !kir_is_const(L->f, i->b, &k) || fabs(k) > 0x1p40 || k != floor(k))
         return;
-    of->x = i->a, of->offset += i->op == K_ADD ? k : -k;
+    of->x = i->a, of->offset += i->op == K_ADD ? k : -k, of->rounds = false;
 }
 
 /* An integral float expression as a sum of at most one unknown number and constants.  Two unknown numbers might have
@@ -204,8 +204,8 @@ static bool is_finite(Loops *L, KRef r, bool *guarded) {
     return true;
 }
 
-/* Turns a comparison that does not hold into the one that does; false: an operand may be NaN. */
-static bool holds_if_turned(Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
+/* Turns an order that does not hold into the one that does.  false: it is no order, or an operand may be NaN. */
+static bool negate_comparison(Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
     bool guarded;
     if (holds) return *op != K_NE;
     if (*op != K_LT && *op != K_LE) return false;
@@ -217,7 +217,7 @@ static bool holds_if_turned(Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
 static void note_least(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     double k;
-    if (!holds_if_turned(L, &op, &a, &b, holds) || (a != of->x && b != of->x)) return;
+    if (!negate_comparison(L, &op, &a, &b, holds) || (a != of->x && b != of->x)) return;
     of->number = true;
     if (b != of->x || !kir_is_const(L->f, a, &k) || fabs(k) > 0x1p40) return;
     of->least = fmax(of->least, op == K_LT && of->whole ? floor(k) + 1 : k);
@@ -228,7 +228,7 @@ static void note_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     Affine at;
     Rest r = {.given = {0}};
-    if (!holds_if_turned(L, &op, &a, &b, holds) || op == K_EQ || a != of->x || of->to->n == FACTS) return;
+    if (!negate_comparison(L, &op, &a, &b, holds) || op == K_EQ || a != of->x || of->to->n == FACTS) return;
     bool sum = L->f->ins[b].dtype == QS_I64 ? sum_of(L, b, &r.sum) : whole_sum(L, b, &r.sum, DEEP);
     if (!sum || !sum_of(L, of->at, &at) || !kaffine_add(&r.sum, &at, -1)) return;
     r.sum.constant += (int64_t)of->offset - (op == K_LT && (of->rounds || !of->offset));
@@ -369,8 +369,8 @@ static void prove_by_counters(Loops *L, const Affine *sum, Proof *out, int depth
     else if (sum->n && guard_knows(L, sum)) keep_rest(out, &(Rest){.sum = *sum, .given = {0}});
 }
 
-/* The index as a sum.  The last additions of constants to a variable may wrap where the other end cannot be proven by a
- * range: if both ends of the sum are inside, it has not wrapped. */
+/* The index as an exact sum.  The last additions of constants may wrap: if both ends of the sum are proven to be
+ * inside, they have not.  This does not hold where a range replaces the proof of an end. */
 static bool index_sum(const Loops *L, const Check *check, Affine *out) {
     KRef r = check->at;
     double k;

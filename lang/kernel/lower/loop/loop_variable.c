@@ -149,7 +149,7 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
 
 static qs_status no_value(Loops *L, const Var *v) {
     if (v->replaced) {
-        L->out->late = true;
+        L->out->types_settle = true;
         return kloop_decline(L, L->pos, "%s is of a different type before the loop", v->sym->name->s);
     }
     if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
