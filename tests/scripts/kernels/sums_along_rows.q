@@ -1,4 +1,4 @@
-% tolerance: 1e-6
+% tolerance: 1e-5
 % Kernels with sums along rows whose terms are expensive: blocks of terms are computed in vectors, in both directions,
 % beside stores and other variables, and for all lengths around that of a block.
 function [] = __kernel__ forward(x : mat, y : mat, pos : int)
