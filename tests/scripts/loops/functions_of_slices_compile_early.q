@@ -1,4 +1,4 @@
-% options: --explain
+% options: --explain --loops auto
 % devices: cpu
 % exit: 1
 % A mathematical function of a row takes the interpreter a step for each element.
