@@ -479,14 +479,14 @@ def sets(g, name):
     if name == "ismember": return (a, b), Want(members(x, y))
     if name == "intersect": r = u[here]
     elif name == "setdiff": r = u[~here]
-    elif name == "setxor": r = distinct(np.concatenate([u[~here], w[~there]]))
+    elif name == "setxor": r = np.unique(np.concatenate([u[~here], w[~there]]), equal_nan=False)
     else: r = distinct(np.concatenate([u, w]))
     return (a, b), Want(r)
 
 
 def members(x, y):
-    nan = x.dtype.kind == "f" and np.any(np.isnan(y))
-    return np.array([bool(np.any(y == v)) or bool(nan and np.isnan(v)) for v in x], bool)
+    """nan is in no set."""
+    return np.array([bool(np.any(y == v)) for v in x], bool)
 
 
 # -- sampled functions ---------------------------------------------------------------------------------------------
