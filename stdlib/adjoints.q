@@ -422,7 +422,7 @@ function dx = diff_adjoint(x, dim, y, dy)
     end
 end
 
-% The adjoints of x and u if e are those of the areas (u[i] + u[i+1])/2*(x[i+1] - x[i]) along d.
+% The adjoints of x and u from e, the adjoints of the areas (u[i] + u[i+1])/2*(x[i+1] - x[i]) along d.
 function [dx, du] = back_to_areas(x, u, d, e, wanted)
     n = numel(x)
     dx = null

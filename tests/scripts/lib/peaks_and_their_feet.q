@@ -1,5 +1,5 @@
-% findpeaks finds the feet of peaks by passing lower peaks at once. The results are those of a walk to a higher sample,
-% also for equal peaks, flat tops, nan and inf.
+% findpeaks finds the feet of peaks by passing lower peaks at once. A walk to a higher sample gives the same results, also
+% for equal peaks, flat tops, nan and inf.
 import "signal.q"
 function [low, at] = walk(x, p, way)
     low = x[p]

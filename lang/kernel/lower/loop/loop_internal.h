@@ -553,8 +553,8 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
-/* Sets all elements of the array to those of the row v; *done false: a new array of these would be of another type or
- * size, perhaps. */
+/* Sets the elements of the array to the elements of the row v.  *done is false if the row may have another type or
+ * size than the array. */
 qs_status kloop_row_replace(Loops *L, const Value *array, const Value *v, bool *done);
 
 /* -- loop_list.c --------------------------------------------------------------------------------------------------- */

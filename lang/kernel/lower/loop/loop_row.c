@@ -67,6 +67,9 @@ static Row *new_row(Loops *L, const Row *like, RowForm form) {
     return r->form = form, r->pos = L->pos, r;
 }
 
+/* A ROW_SPREAD has one operand; its nargs is a copy from this operand. */
+static int count_args(const Row *r) { return r->form == ROW_SPREAD ? 1 : r->nargs; }
+
 static KRef one(Loops *L) { return kloop_i64(L, 1); }
 static KRef zero(Loops *L) { return kloop_i64(L, 0); }
 static Cursor element_index(KRef k) { return (Cursor){k, {k}}; }
@@ -173,7 +176,7 @@ static qs_status meet_blocks(Loops *L, const Block *a, const Block *b) {
 }
 
 static bool has_form(const Row *r, RowForm form) {
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+    for (int i = 0; i < count_args(r); i++)
         if (has_form(r->arg[i], form)) return true;
     return r->form == form;
 }
@@ -308,7 +311,7 @@ static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
 /* Whether the arrays have not been written since the row was made. */
 static qs_status check_unchanged(Loops *L, const Row *r) {
     if (r->mask) TRY(check_unchanged(L, r->mask));
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(check_unchanged(L, r->arg[i]));
+    for (int i = 0; i < count_args(r); i++) TRY(check_unchanged(L, r->arg[i]));
     if (r->form != ROW_SLICE) return QS_OK;
     int param = kloop_slice_param(L, r->slice);
     bool changed = r->depth != L->depth && kloop_is_stored(L, kloop_slice_source(r->slice));
@@ -340,7 +343,7 @@ static void close_elements(Loops *L, const Block *b) {
 /* -- copies -------------------------------------------------------------------------------------------------------- */
 /* The interpreter runs loops over longer slices, such as sums, which the host divides: LoopLimit, LOOP_GUARD_SUMMED. */
 static qs_status limit_length(Loops *L, const Row *r, int most) {
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i], most));
+    for (int i = 0; i < count_args(r); i++) TRY(limit_length(L, r->arg[i], most));
     LoopResult *to = L->out;
     if (r->form != ROW_SLICE) return QS_OK;
     if (L->nsummed == LOOP_LIMITS || to->nlimits == LOOP_LIMITS)
@@ -378,7 +381,7 @@ static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
 /* Whether the loop writes an array whose elements the row reads. */
 static bool reads_stored(const Loops *L, const Row *r) {
     if (r->mask && reads_stored(L, r->mask)) return true;
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+    for (int i = 0; i < count_args(r); i++)
         if (reads_stored(L, r->arg[i])) return true;
     return r->form == ROW_SLICE && kloop_is_stored(L, kloop_slice_source(r->slice));
 }
@@ -618,7 +621,7 @@ static double most_elements(Loops *L, const Row *r) {
     double most = 0;
     if (kir_is_const(L->f, r->n.count, &most)) return most;
     if (r->form == ROW_SLICE) return kloop_slice_most(r->slice);
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+    for (int i = 0; i < count_args(r); i++)
         if (r->arg[i]->n.count) most = fmax(most, most_elements(L, r->arg[i]));
     return most;
 }
@@ -860,7 +863,7 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
 /* -- assigning ----------------------------------------------------------------------------------------------------- */
 /* Whether the row reads elements of the target at other positions than it sets them. */
 static bool reads_elsewhere(const Loops *L, const Row *r, const Slice *target) {
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+    for (int i = 0; i < count_args(r); i++)
         if (reads_elsewhere(L, r->arg[i], target)) return true;
     return r->form == ROW_SLICE && kloop_slice_source(r->slice) == kloop_slice_source(target) &&
            !kloop_slices_match(L, r->slice, target);
@@ -912,7 +915,7 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
 
 /* Whether all arrays of the row have this rank, so that a new array would have the rank and the dimensions of each. */
 static bool has_rank(const Row *r, int rank) {
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+    for (int i = 0; i < count_args(r); i++)
         if (!has_rank(r->arg[i], rank)) return false;
     return r->form != ROW_SLICE || kloop_slice_rank(r->slice) == rank;
 }
