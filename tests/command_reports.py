@@ -262,6 +262,17 @@ class Dump(WithCache):
         call = "x = mod((0..99)*37, 101); print NAME(x, x[0..98])"
         functions = [loop.replace("BODY", body) for body in ("k = i", "x[k] = 7\nk = i", "k = i + 0*z[k]")]
         self.assertEqual(self.count_changes("chosen_elements", functions, call), 1)
+        pivot = """function k = NAME(A, j)
+                k = 0
+                for i = 0..9
+                    if ELEMENT
+                        k = i
+                    end
+                end
+            end"""
+        functions = [pivot.replace("ELEMENT", e) for e in ("A[i,j] > A[k,j]", "A[j,i] > A[j,k]", "A[i,j] > A[k,i]")]
+        call = "A = reshape(mod((0..99)*37, 101), [10,10]); print NAME(A, 3), NAME(A, 7)"
+        self.assertEqual(self.count_changes("chosen_elements", functions, call), 2)
 
     def test_loops_that_run_once_become_conditions(self):
         loop = """function y = NAME(x)
