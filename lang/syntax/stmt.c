@@ -407,6 +407,8 @@ static void for_loop(Parser *p, Attr *attr) {
     n->u.loop.attr = attr;
     qparse_next(p);
     loop_variables(p, n);
+    if (p->k == T_COMMA)
+        qparse_fail(p, qparse_pos(p), "several loop variables are written in brackets: for [a, b] in list");
     if (qparse_is_word(p, "in")) qparse_next(p);
     else qparse_expect(p, T_ASSIGN, "or 'in' after the loop variable");
     loop_ranges(p, n);

@@ -69,7 +69,8 @@ static void shape_arguments(qs_vm *vm) {
     CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 1, (qs_value[]){qs_num(NAN)}, &rank, dims), QS_EVALUE,
                 "ones: size must be ≥ 0, got nan");
     CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 2, (qs_value[]){qs_num(1), s}, &rank, dims), QS_ETYPE,
-                "ones: size 2 must be a number, got a value of type string");
+                "ones: size 2 must be a number, got a string; elements of another type come from a "
+                "conversion: uint8(zeros(2,3))");
     CHECK_ERROR(vm, qarr_shape_args(vm, "ones", 0, NULL, &rank, dims), QS_EVALUE, "ones: a size is needed");
     qval_release(vm, size);
     qval_release(vm, bad);

@@ -749,7 +749,12 @@ qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args
     if (n > QS_MAX_RANK)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK,
                         n);
-    for (int i = 0; i < n; i++) {
+    for (int i = n - 1; i >= 0; i--) {
+        if (args[i].kind == QS_STRING)
+            return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                            "%s: size %d must be a number, got a string; elements of another type come from a "
+                            "conversion: uint8(zeros(2,3))",
+                            fn, i + 1);
         if (!qval_is_number(args[i]))
             return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: size %d must be a number, got a value of type %s", fn, i + 1,
                             qval_type_name(vm, args[i]));

@@ -189,7 +189,10 @@ static void add_string(Printer *p, const Str *s, bool quoted) {
     if (cut)
         for (n = BRIEF_CHARS; n && ((unsigned char)s->s[n] & 0xC0) == 0x80;) n--;
     if (quoted) qtext_putc(p->t, '"');
-    qtext_add(p->t, s->s, n);
+    for (size_t i = 0; i < n; i++) {
+        if (quoted && s->s[i] == '"') qtext_putc(p->t, '"'); /* as in a program */
+        qtext_putc(p->t, s->s[i]);
+    }
     if (cut) qtext_puts(p->t, "…");
     if (quoted) qtext_putc(p->t, '"');
 }

@@ -598,6 +598,23 @@ static bool cells_equal(qs_vm *vm, const Cell *a, const Cell *b, int depth) {
     return true;
 }
 
+/* Dictionaries are equal if they have the same keys with equal values, in any order; other objects have an identity. */
+static bool objects_equal(qs_vm *vm, const Object *a, const Object *b, int depth) {
+    qs_value key, value;
+    if (a == b) return true;
+    if (depth == EQUAL_DEPTH || !qobj_is_dictionary(a) || !qobj_is_dictionary(b) || qobj_count(a) != qobj_count(b))
+        return false;
+    for (uint32_t i = 0; qobj_entry(a, i, &key, &value); i++) {
+        qs_value other;
+        bool found = false;
+        if (qobj_find(vm, (Object *)b, key, &other, &found) != QS_OK || !found) return false;
+        bool same = equal_at(vm, value, other, depth + 1);
+        qval_release(vm, other);
+        if (!same) return false;
+    }
+    return true;
+}
+
 /* Each reference to a nested function creates a new closure; closures without captures are equal. */
 static bool functions_equal(const Function *a, const Function *b) {
     if (a == b) return true;
@@ -628,6 +645,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
     case QS_STRING: return qstr_equal(a.u.p, b.u.p);
     case QS_ARRAY: return arrays_equal(vm, a.u.p, b.u.p);
     case QS_CELL: return cells_equal(vm, a.u.p, b.u.p, depth);
+    case QS_OBJECT: return objects_equal(vm, a.u.p, b.u.p, depth);
     case QS_FUNCTION: return functions_equal(a.u.p, b.u.p);
     case QS_TYPE: return ((TypeValue *)a.u.p)->type == ((TypeValue *)b.u.p)->type;
     default: return a.u.p == b.u.p;

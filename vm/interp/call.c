@@ -102,8 +102,8 @@ static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const CallArgs *a)
         bool known = false;
         for (const char *form = d->doc; (form = next_form(d, form));) known |= slot_named(form, a->names[i]) >= 0;
         if (!known)
-            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no argument %s: %.*s", d->name, a->names[i]->s, line,
-                            d->doc);
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no argument %s: %.*s%s", d->name, a->names[i]->s, line,
+                            d->doc, strcmp(a->names[i]->s, "dtype") ? "" : "; a conversion, uint8(x), gives the type");
     }
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: an argument is given twice, or one before %s is left out: %.*s",
                     d->name, a->names[a->nnamed - 1]->s, line, d->doc);

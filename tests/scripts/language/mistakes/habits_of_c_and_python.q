@@ -16,3 +16,5 @@ y = new vec(3)
 for (i = 0..3)
 end
 del x
+for k, v in {1: 2}
+end
