@@ -40,6 +40,8 @@ typedef struct {
     int depth, loops, budget;
 } Gen;
 
+static bool parts(const Gen *g) { return g->features & KGEN_PARTING; }
+
 /* -- chance -------------------------------------------------------------------------------------------------------- */
 static uint64_t next(Gen *g) {
     uint64_t z = g->random += 0x9e3779b97f4a7c15u;
@@ -163,10 +165,11 @@ static KRef load_input(Gen *g) {
     static const AccessMode modes[] = {ACC_MIRROR, ACC_REFLECT, ACC_CIRCULAR, ACC_CLAMPED};
     int param = g->inputs[below(g, g->ninputs)];
     KRef at[QS_MAX_RANK], guard = 0;
-    bool near = chance(g, 50);
+    bool near = parts(g) || chance(g, 50);
     for (int d = 0; d < g->f->params[param].rank; d++) {
         KRef n = extent(g, param, d), i = some_index(g, d, near);
-        if (chance(g, 50)) at[d] = kir_add(g->f, (KMake){K_BOUND, .flag = ONE_OF(g, modes), .a = i, .b = n});
+        if (!parts(g) && chance(g, 50))
+            at[d] = kir_add(g->f, (KMake){K_BOUND, .flag = ONE_OF(g, modes), .a = i, .b = n});
         else {
             KRef in = op2(g, K_INB, i, n);
             guard = guard ? op2(g, K_AND, guard, in) : in;
@@ -342,6 +345,7 @@ static void loop_statement(Gen *g) { /* a counter of its own ends it, whatever t
     kgen_op(g->k, K_END, 0, 0, 0);
     op2(g, K_SET, count, op2(g, K_ADD, n, one));
     block(g, 1 + below(g, 4));
+    if (chance(g, 30)) kgen_op(g->k, K_BREAK, 0, 0, 0);
     g->loops--;
     leave(g, &s);
     kgen_op(g->k, K_END, 0, 0, 0);
@@ -351,10 +355,11 @@ static bool may_end(const Gen *g) { return !g->barrier || g->features & KGEN_END
 
 static void jump_statement(Gen *g) {
     bool inside = g->loops > 0;
-    if (!inside && (!may_end(g) || !chance(g, 20))) return;
+    if (!inside && (!may_end(g) || !chance(g, parts(g) ? 40 : 20))) return;
     kgen_op(g->k, K_IF, value(g, QS_B1), 0, 0);
     KOp op = !inside || (may_end(g) && chance(g, 10)) ? K_RET : chance(g, 50) ? K_BREAK : K_CONTINUE;
-    kir_add(g->f, (KMake){op, .imm = op == K_RET ? 0 : (uint64_t)below(g, g->loops)});
+    bool innermost = op == K_RET || (op == K_CONTINUE && parts(g));
+    kir_add(g->f, (KMake){op, .imm = innermost ? 0 : (uint64_t)below(g, g->loops)});
     if (chance(g, 10)) op1(g, K_NOT, value(g, QS_B1)); /* dead */
     kgen_op(g->k, K_END, 0, 0, 0);
 }
@@ -383,15 +388,15 @@ static void check_statement(Gen *g) {
 }
 
 static void statement(Gen *g) {
-    int what = below(g, 20);
+    int what = below(g, parts(g) ? 11 : 20);
     bool nest = g->depth < MAX_DEPTH && g->budget > 5;
     if (what < 3 && nest) if_statement(g);
     else if (what < 5 && nest && g->loops < MAX_LOOPS) for_statement(g);
     else if (what < 6 && nest && g->loops < MAX_LOOPS) loop_statement(g);
     else if (what < 7) jump_statement(g);
     else if (what < 10) local_statement(g);
-    else if (what < 11) array_statement(g);
-    else if (what < 12) check_statement(g);
+    else if (what < 11 && !parts(g)) array_statement(g);
+    else if (what < 12 && !parts(g)) check_statement(g);
     else if (what < 14 && g->ncells) update_cell(g);
     else store_output(g);
 }
@@ -420,7 +425,7 @@ static void fill(Gen *g, int param, qs_dtype d, bool small) {
 /* Extents in some memory order, now and then with gaps, backwards or repeated; written arrays must not overlap
  * themselves. */
 static int strided(Gen *g, qs_dtype d, int rank, const int64_t *dims, bool written) {
-    if (chance(g, 50)) return kgen_array(g->k, d, rank, dims, NULL, 0, 0);
+    if (parts(g) || chance(g, 50)) return kgen_array(g->k, d, rank, dims, NULL, 0, 0);
     int64_t s[QS_MAX_RANK], room = 1, first = 0;
     int order[QS_MAX_RANK];
     for (int i = 0; i < rank; i++) order[i] = i;
@@ -447,9 +452,10 @@ static qs_dtype any_element(Gen *g) {
 static void add_inputs(Gen *g) {
     for (int n = below(g, MAX_ARRAYS); n > 0; n--) {
         int64_t dims[3];
-        int rank = 1 + below(g, 3);
+        int rank = parts(g) ? g->f->rank : 1 + below(g, 3);
         for (int i = 0; i < rank; i++) dims[i] = 1 + below(g, 9);
-        for (int i = 0; i < rank && i < g->f->rank && chance(g, 60); i++) dims[i] = g->k->launch.domain[i];
+        for (int i = 0; i < rank && i < g->f->rank && (parts(g) || chance(g, 60)); i++)
+            dims[i] = g->k->launch.domain[i];
         qs_dtype d = any_element(g);
         int param = strided(g, d, rank, dims, false);
         fill(g, param, d, false);
@@ -488,7 +494,7 @@ static void add_outputs(Gen *g) {
 static void add_cells(Gen *g) {
     static const uint16_t real[] = {KA_ADD, KA_MIN, KA_MAX}, bits[] = {KA_AND, KA_OR, KA_XOR},
                           whole[] = {KA_ADD, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR};
-    for (int n = below(g, 3); n > 0; n--) {
+    for (int n = parts(g) ? 0 : below(g, 3); n > 0; n--) {
         int64_t cells = 1 + below(g, 5);
         qs_dtype d = any_element(g);
         int param = kgen_array(g->k, d, 1, &cells, NULL, 0, 0);
@@ -502,14 +508,14 @@ static void add_cells(Gen *g) {
 static void add_geometry(Gen *g) {
     static const KOp ops[] = {K_POS, K_BLKPOS, K_BLKDIM, K_BLKIDX, K_BLKCNT};
     for (int d = 0; d < g->f->rank; d++)
-        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (size_t i = 0; i < (parts(g) ? 1 : sizeof ops / sizeof *ops); i++)
             if (chance(g, 60)) keep(g, kir_add(g->f, (KMake){ops[i], .own = QS_I32, .imm = (uint64_t)d}));
 }
 
 static void choose_launch(Gen *g) {
     static const int max_extent[] = {0, 200, 24, 8, 4};
     for (int d = 0; d < g->f->rank; d++) {
-        g->k->launch.domain[d] = 1 + below(g, max_extent[g->f->rank]);
+        g->k->launch.domain[d] = 1 + below(g, parts(g) && d == g->f->rank - 1 ? 100 : max_extent[g->f->rank]);
         g->k->launch.block[d] = 1 << below(g, g->f->rank > 2 ? 3 : 5);
     }
 }

@@ -12,8 +12,17 @@
 #include "devices/device.h"
 #include "lang/kernel/ir/kir.h"
 
-/* ENDING: positions end (RET, CHECK) in kernels with barriers, too. */
-enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_FETCH = 16, KGEN_ALL = 23, KGEN_ENDING = 8 };
+/* ENDING: positions end (RET, CHECK) in kernels with barriers, too.  PARTING: loops that positions of a row leave at
+ * different times, and nothing that keeps the row from vectors. */
+enum {
+    KGEN_FP64 = 1,
+    KGEN_BARRIER = 2,
+    KGEN_CHECK = 4,
+    KGEN_FETCH = 16,
+    KGEN_ALL = 23,
+    KGEN_ENDING = 8,
+    KGEN_PARTING = 32
+};
 
 typedef struct {
     char *block;

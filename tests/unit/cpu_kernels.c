@@ -10,7 +10,7 @@
 static Ctx ctx;
 static KCompiler *compiler;
 static Device cpu;
-static int nsplit;
+static int nsplit, ntogether;
 
 static qs_status run(KCase *k) {
     Code code;
@@ -27,12 +27,13 @@ static qs_status run(KCase *k) {
 /* The passes must preserve the kernel's result. */
 static bool split_agrees(const KCase *before, const KCase *want, bool rows, Text *why) {
     KSplit split;
-    if (!kopt_interior(&ctx, before->arena, before->func, rows, &split)) return true;
+    const KFunc *f = rows ? kearlyexits_loop(&ctx, before->arena, before->func) : before->func;
+    if (!kopt_interior(&ctx, before->arena, f, rows, &split)) return true;
     KCase *k = kgen_copy(before);
     KFunc *interior = (KFunc *)(uintptr_t)split.func;
     kir_seal(interior);
     k->func = interior;
-    nsplit++;
+    nsplit++, ntogether += split.lockstep;
     return kir_verify(&ctx, split.func) == QS_OK && kgen_evaluate(k) == QS_OK && kgen_same(want, k, why);
 }
 
@@ -126,6 +127,10 @@ int main(int argc, char **argv) {
     if (cpu.ops->open(&cpu, 0) != QS_OK) return printf("%s\n", ctx.err.text), 1;
     kgen_program(&ctx, argc, argv, 20, KGEN_ALL, compare);
     if (argc < 2) kgen_each(&ctx, 101, 20, 1, KGEN_ALL & ~(unsigned)KGEN_CHECK, compare);
+    unsigned parting = KGEN_FP64 | KGEN_PARTING;
+    if (argc < 2) kgen_each(&ctx, 1, 60, 1, parting, compare), CHECK(ntogether > 10);
+    else kgen_program(&ctx, argc, argv, 60, parting, compare);
+    printf("%d kernels have loops that their positions leave at different times\n", ntogether);
     printf("%d kernels were split into interior and border\n", nsplit);
     cpu.ops->close(&cpu);
     kcompile_close(compiler);

@@ -8,53 +8,67 @@
  *     END                                k = k + 1
  *                                      END
  *
- * Positions that run in vectors leave a LOOP one by one (interior, in opt.c), but count a FOR together.  So a `for`
- * with a `break` is as fast as a `while` with two conditions. */
+ * Positions that run in vectors leave a LOOP one by one (lockstep.c), but count a FOR together.  So a `for` with a
+ * `break` is as fast as a `while` with two conditions.  The counter also changes before a CONTINUE. */
 #include "lang/kernel/passes/passes.h"
+
+#include <math.h>
 
 typedef struct {
     const KFunc *f;
     KFunc *to;
     KRef *map; /* by instruction of f: its copy */
-    KRef loop, end;
-    double step;
+    uint8_t *how;
 } Exits;
 
-/* Looks at the loop that begins at r: an innermost one, which a BREAK leaves. */
-static bool is_candidate(void *pass, KRef r) {
-    Exits *x = pass;
-    const KIns *loop = &x->f->ins[r];
-    bool leaves = false;
-    x->loop = r, x->end = x->f->regions[r].end;
-    if (loop->op != K_FOR || !kir_is_const(x->f, loop->c, &x->step) || x->step == 0) return false;
-    for (KRef k = r + 1; k < x->end; k++) {
-        const KIns *i = &x->f->ins[k];
-        if (kir_is_loop(i->op) || i->op == K_CONTINUE || i->op == K_RET || i->op == K_CHECK) return false;
-        if (i->op == K_BREAK && i->imm) return false;
-        leaves |= i->op == K_BREAK;
-    }
-    return leaves;
+/* Returns the condition that the counter k has passed `last`.  A counter may wrap behind a last value that is not
+ * known; it is before the first value then. */
+static KRef has_passed(KFunc *to, KRef k, KRef first, KRef last, double step) {
+    double end;
+    bool up = step > 0, known = kir_is_const(to, last, &end);
+    KRef passed = up ? kir_op(to, K_LT, last, k) : kir_op(to, K_LT, k, last);
+    if (known && fabs(end + step) <= INT32_MAX) return passed;
+    return kir_op(to, K_OR, passed, up ? kir_op(to, K_LT, k, first) : kir_op(to, K_LT, first, k));
 }
 
-static void replace_loop(void *pass) {
-    Exits *x = pass;
+static bool is_candidate(const Exits *x, KRef r, double *step) {
+    const KIns *i = &x->f->ins[r];
+    return i->op == K_FOR && x->how[r] == FLAT_LOCKSTEP && kir_is_const(x->f, i->c, step) && *step != 0;
+}
+
+static KRef copy_one(Exits *x, KRef r);
+
+static void replace_loop(Exits *x, KRef loop, double by) {
     KFunc *to = x->to;
-    const KIns *i = &x->f->ins[x->loop];
+    const KIns *i = &x->f->ins[loop];
     KRef first = x->map[i->a], last = x->map[i->b], step = x->map[i->c];
     to->pos = i->pos;
     KRef counter = kir_local(to, first);
     kir_flow(to, K_LOOP, 0);
-    KRef k = x->map[x->loop] = kir_get(to, counter);
-    kir_flow(to, K_IF, x->step > 0 ? kir_op(to, K_LT, last, k) : kir_op(to, K_LT, k, last));
+    KRef k = x->map[loop] = kir_get(to, counter);
+    kir_flow(to, K_IF, has_passed(to, k, first, last, by));
     kir_flow(to, K_BREAK, 0);
     kir_flow(to, K_END, 0);
-    for (KRef r = x->loop + 1; r < x->end; r++) kir_copy_mapped(to, x->f, x->map, r);
+    for (KRef r = loop + 1; r < x->f->regions[loop].end; r++) {
+        bool continues = x->f->ins[r].op == K_CONTINUE && kir_jump_target(x->f, r) == loop;
+        if (continues) kir_set(to, counter, kir_op(to, K_ADD, k, step));
+        r = copy_one(x, r);
+    }
     kir_set(to, counter, kir_op(to, K_ADD, k, step));
     kir_flow(to, K_END, 0);
 }
 
+/* Copies the instruction, or the loop that begins with it; returns the last instruction copied. */
+static KRef copy_one(Exits *x, KRef r) {
+    double step;
+    if (!is_candidate(x, r, &step)) return kir_copy_mapped(x->to, x->f, x->map, r), r;
+    return replace_loop(x, r, step), x->f->regions[r].end;
+}
+
 const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f) {
-    Exits x = {.f = f};
-    if (!f->strict || f->serial) return f;
-    return kir_replace_loops(c, a, f, (KLoopPass){&x, &x.to, &x.map, is_candidate, replace_loop});
+    Exits x = {.f = f, .how = qarena_alloc(a, f->nins)};
+    if (!kir_has(f, K_FOR) || !klockstep_choose(c, a, f, true, x.how)) return f;
+    x.to = kir_shell(c, a, f), x.map = qarena_alloc(a, qmem_size(f->nins, sizeof *x.map, 0));
+    for (KRef r = 1; r < f->nins; r++) r = copy_one(&x, r);
+    return kir_finish(x.to, f);
 }

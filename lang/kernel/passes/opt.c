@@ -26,7 +26,7 @@ enum {
     MAX_VISITS = 256 /* instructions visited for one test */,
     MAX_NESTED = 256,
     COPIES = 4,
-    SHORT_BODY = 64 /* instructions */,
+    SHORT_BODY = 40 /* instructions */,
     MAX_DISTANCE = 32,
     MAX_PAD = 4096 /* elements */,
     WIDE_BORDER = 6, /* columns at both ends: for fewer, another copy of the kernel does not pay */
@@ -49,6 +49,21 @@ typedef struct {
     Affine sum;
 } Limit;
 
+/* own: the condition of a branch; all: with those around it */
+typedef struct {
+    KRef own, all;
+} Condition;
+
+/* A loop that positions leave one by one, or the function. */
+typedef struct {
+    KRef loop;         /* LOOP or FOR of f; 0: the function */
+    KRef inside;       /* LOCAL of g: this position is still in it */
+    int first;         /* index of its condition in cond */
+    int left;          /* number of the outermost region that a jump from inside of it leaves, or of this one */
+    bool continued;    /* positions that have executed a CONTINUE are inside, but miss the rest of the iteration */
+    Condition *around; /* the conditions around it, as they are before it */
+} Together;
+
 typedef struct {
     const KFunc *f;
     uint8_t *fixed; /* by instruction: the launch determines its value (2: yes, 1: no, 0: not computed yet) */
@@ -69,12 +84,10 @@ typedef struct {
     KFunc *g;
     KRef *map;                  /* instruction of f -> of g */
     uint8_t *flat;              /* Flat: how an instruction is copied */
-    KRef lockstep_loop, inside; /* turning: the FLAT_LOCKSTEP loop; inside: LOCAL of g: this position is still in it */
-    int outermost;              /* index of the loop's condition in cond */
-    struct {
-        KRef own, all;
-    } cond[MAX_NESTED];
-    int nconds;       /* open flattened branches: own: condition of the branch; all: with those around it */
+    Condition cond[MAX_NESTED]; /* open flattened branches and loops */
+    int nconds;
+    Together together[MAX_NESTED]; /* open loops that positions run together, from the function on if they return */
+    int ntogether;
     KRef *prologue;   /* instruction of f -> its copy in the prologue, of g */
     KRef (*at)[2];    /* by LOAD or ATOMIC of an array with a pad: row and column, inside or outside; else 0 */
     uint8_t *live;    /* by instruction of f: the code for edges needs it */
@@ -647,46 +660,103 @@ static void pass_edge(Splitter *s, const KIns *i) {
     if (i->op == K_ELSE) enter_branch(s, kir_op(s->g, K_NOT, s->cond[s->nconds].own, 0));
 }
 
-/* Begins a LOOP that runs until no position of the strip is in it.  The condition of its body is that this position
- * still is. */
-static void begin_strip_loop(Splitter *s, KRef loop) {
-    KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
-    s->lockstep_loop = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
-    kir_add(s->g, (KMake){K_LOOP, .pos = get_ins(s, loop)->pos});
-    s->cond[s->nconds].own = 0;
-    s->cond[s->nconds++].all = kir_add(s->g, (KMake){K_GET, .a = s->inside});
-    s->outermost = s->nconds - 1;
+/* -- code that positions run together ------------------------------------------------------------------------------ */
+static Together *innermost(Splitter *s) { return &s->together[s->ntogether - 1]; }
+
+static void begin_iteration(Splitter *s) {
+    Together *t = innermost(s);
+    t->continued = false;
+    s->cond[t->first].all = kir_add(s->g, (KMake){K_GET, .a = t->inside});
 }
 
-static void leave_strip_loop(Splitter *s) {
-    KRef stays = kir_op(s->g, K_NOT, s->cond[s->nconds - 1].all, 0);
-    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = kir_op(s->g, K_AND, s->cond[k].all, stays);
-    kir_add(s->g, (KMake){K_SET, .a = s->inside, .b = s->cond[s->outermost].all});
+/* Leaves the LOOP if no position of the strip is in it. */
+static void leave_if_empty(Splitter *s) {
+    KRef any = kir_add(s->g, (KMake){K_ANY, .a = kir_add(s->g, (KMake){K_GET, .a = innermost(s)->inside})});
+    kir_add(s->g, (KMake){K_IF, .a = kir_op(s->g, K_NOT, any, 0)});
+    kir_add(s->g, (KMake){.op = K_BREAK});
+    kir_add(s->g, (KMake){.op = K_END});
+}
+
+/* Begins a region whose jumps change the condition of the code after them. */
+static void begin_together(Splitter *s, KRef loop) {
+    KRef in = s->nconds ? s->cond[s->nconds - 1].all : kir_const_int(s->g, QS_B1, 1, 0);
+    Together *t = &s->together[s->ntogether++];
+    size_t bytes = qmem_size((size_t)s->nconds, sizeof *t->around, sizeof *t->around);
+    *t = (Together){
+        .loop = loop, .first = s->nconds++, .left = s->ntogether - 1, .around = qarena_alloc(s->arena, bytes)};
+    memcpy(t->around, s->cond, (size_t)t->first * sizeof *t->around);
+    t->inside = kir_add(s->g, (KMake){K_LOCAL, .a = in});
+    s->cond[t->first] = (Condition){.all = in};
+}
+
+/* Ends it.  The code after it has the conditions from before it, without the positions that jumped over this code. */
+static void end_together(Splitter *s) {
+    const Together *t = innermost(s);
+    s->nconds = t->first, s->ntogether--;
+    if (s->flat[t->loop] != FLAT_ONCE) memcpy(s->cond, t->around, (size_t)s->nconds * sizeof *s->cond);
+    for (const Together *outer = &s->together[t->left]; outer < t; outer++) {
+        KRef inside = kir_add(s->g, (KMake){K_GET, .a = outer->inside});
+        for (int k = outer->first; k < outer[1].first; k++)
+            s->cond[k].all = kir_op(s->g, K_AND, s->cond[k].all, inside);
+    }
 }
 
 static KRef copy_one(Splitter *s, KRef r, bool fast);
 
+static void begin_lockstep_loop(Splitter *s, KRef loop) {
+    begin_together(s, loop);
+    kir_add(s->g, (KMake){K_LOOP, .pos = get_ins(s, loop)->pos});
+    if (innermost(s)->first) leave_if_empty(s);
+    begin_iteration(s);
+}
+
 /* Testing all positions costs about as much as a short body, so several iterations run between tests. */
-static void end_strip_loop(Splitter *s, KRef end) {
-    KRef first = s->lockstep_loop + 1;
-    for (int copy = 1; copy < COPIES && end - first <= SHORT_BODY; copy++)
+static void end_lockstep_loop(Splitter *s, KRef end) {
+    KRef first = innermost(s)->loop + 1;
+    for (int copy = 1; copy < COPIES && end - first <= SHORT_BODY; copy++) {
+        begin_iteration(s);
         for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
-    s->nconds--;
-    KRef in = kir_add(s->g, (KMake){K_GET, .a = s->inside});
-    KRef any = kir_add(s->g, (KMake){K_ANY, .a = in});
-    kir_add(s->g, (KMake){K_IF, .a = kir_op(s->g, K_NOT, any, 0)});
-    kir_add(s->g, (KMake){.op = K_BREAK});
+    }
+    if (!innermost(s)->first) leave_if_empty(s);
     kir_add(s->g, (KMake){.op = K_END});
-    kir_add(s->g, (KMake){.op = K_END});
+    end_together(s);
+}
+
+/* Returns which positions are inside of t after a jump that the positions `stays` do not execute.  The condition of the
+ * innermost loop is that of its iteration; those around it are from before the loop. */
+static KRef without(Splitter *s, const Together *t, KRef stays) {
+    const Together *loop = innermost(s);
+    while (loop->loop && s->flat[loop->loop] == FLAT_ONCE) loop--;
+    if (t >= loop && !t->continued) return s->cond[t->first].all;
+    return kir_op(s->g, K_AND, kir_add(s->g, (KMake){K_GET, .a = t->inside}), stays);
+}
+
+/* Excludes the positions that execute a jump from the code between it and its target. */
+static void jump(Splitter *s, KRef r) {
+    const KIns *i = get_ins(s, r);
+    KRef target = i->op == K_RET ? 0 : kir_jump_target(s->f, r),
+         stays = kir_op(s->g, K_NOT, s->cond[s->nconds - 1].all, 0);
+    int to = s->ntogether - 1;
+    while (s->together[to].loop != target) to--;
+    for (int k = s->together[to].first; k < s->nconds; k++) s->cond[k].all = kir_op(s->g, K_AND, s->cond[k].all, stays);
+    for (int k = to; k < s->ntogether; k++) {
+        Together *t = &s->together[k];
+        if (to < t->left) t->left = to;
+        if (k == to && i->op == K_CONTINUE) t->continued = true;
+        else kir_add(s->g, (KMake){K_SET, .a = t->inside, .b = without(s, t, stays)});
+    }
 }
 
 static void flatten(Splitter *s, KRef r) {
     const KIns *i = get_ins(s, r);
     switch ((Flat)s->flat[r]) {
-    case FLAT_NOT: break;
     case FLAT_GOES: pass_edge(s, i); break;
-    case FLAT_LEAVES: leave_strip_loop(s); break;
-    case FLAT_LOCKSTEP: i->op == K_LOOP ? begin_strip_loop(s, r) : end_strip_loop(s, r); break;
+    case FLAT_JUMPS: jump(s, r); break;
+    case FLAT_ONCE: i->op == K_LOOP ? begin_together(s, r) : end_together(s); break;
+    case FLAT_LOCKSTEP: i->op == K_LOOP ? begin_lockstep_loop(s, r) : end_lockstep_loop(s, r); break;
+    case FLAT_NOT:
+    case FLAT_GUARDED:
+    case FLAT_COUNTS: break;
     }
 }
 
@@ -694,6 +764,14 @@ static KRef select_old_value(Splitter *s, KRef local, KRef value, uint32_t pos) 
     if (!s->nconds) return value;
     KRef old = kir_add(s->g, (KMake){K_GET, .a = local, .pos = pos});
     return kir_fold(s->g, (KMake){K_SELECT, .a = s->cond[s->nconds - 1].all, .b = value, .c = old, .pos = pos});
+}
+
+/* Adds the condition of the branch to the guard of a LOAD or STORE. */
+static void add_guard(Splitter *s, const KIns *i, KRef *b, KRef *c) {
+    KRef *guard = i->op == K_LOAD ? b : c;
+    if (!s->nconds) return;
+    KRef here = s->cond[s->nconds - 1].all;
+    *guard = *guard ? kir_op(s->g, K_AND, *guard, here) : here;
 }
 
 static KRef element_of_pad(Splitter *s, const KPad *pad, KRef row, KRef column) {
@@ -736,7 +814,9 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (i->op == K_ANALYTIC) return a; /* only derivatives need it, and these already exist */
     if (s->pads && !s->live[r]) return 0;
     if (s->pads && s->at[r][0]) return touch_pad(s, r);
-    if (fast && s->flat[r]) return flatten(s, r), 0;
+    if (fast && s->flat[r] == FLAT_COUNTS) i->op == K_FOR ? begin_together(s, r) : end_together(s);
+    else if (fast && s->flat[r] == FLAT_GUARDED) add_guard(s, i, &b, &c);
+    else if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = select_old_value(s, a, b, i->pos);
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
@@ -757,7 +837,11 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
 static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
     *first = s->g->nins;
     memset(s->map, 0, s->f->nins * sizeof *s->map);
+    bool returns = false;
+    for (KRef r = 1; fast && r < s->f->nins; r++) returns |= get_ins(s, r)->op == K_RET && s->flat[r] == FLAT_JUMPS;
+    if (returns) begin_together(s, 0);
     for (KRef r = 1; r < s->f->nins; r++) s->map[r] = copy_one(s, r, fast);
+    if (returns) end_together(s);
     *last = s->g->nins;
 }
 
@@ -835,18 +919,19 @@ static void build_copies(Splitter *s, KSplit *out) {
     kir_add(s->g, (KMake){.op = K_END});
 }
 
-bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
+/* lockstep: loops that positions leave at different times may run for a strip of positions. */
+static bool split_kernel(Ctx *c, Arena *arena, const KFunc *f, bool rows, bool lockstep, KSplit *out) {
     CollapsePair pair[COLLAPSE_PAIRS];
     int npairs = 0;
-    if (f->barrier || f->shared) return false; /* their positions cooperate, so a block cannot be split */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
     s.feeds = qarena_alloc(arena, f->nins), s.clamped = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.clamped, 0));
     s.ends_of = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.ends_of, 0));
     s.wide = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.wide, 0)), s.arena = arena;
     find_feeds(&s);
     bool boxed = find_tests(&s);
-    s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
-    bool lockstep = memchr(s.flat, FLAT_LOCKSTEP, f->nins);
+    s.flat = qarena_alloc(arena, f->nins);
+    lockstep = lockstep && klockstep_choose(c, arena, f, false, s.flat);
+    kflatten_choose(f, s.sure, fixed_by_launch, &s, s.flat);
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
     if (!boxed && !npairs && !lockstep) return false;
     s.map = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.map, 0)),
@@ -854,13 +939,21 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .lockstep = lockstep};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
-    if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge))
+    if (boxed && !lockstep && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge))
         build_box(&s, &out->edge.box), prepare_edges(&s, &out->edge);
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
     if (out->edge.npads) build_edges(&s, &out->edge);
     kir_finish(s.g, f);
     return true;
+}
+
+bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out) {
+    KPlan plan;
+    if (f->barrier || f->shared) return false; /* their positions cooperate, so a block cannot be split */
+    if (!split_kernel(c, arena, f, rows, rows, out)) return false;
+    if (!out->lockstep || kplan_strip(c, arena, out->func, out->fast, out->fast_end, false, &plan)) return true;
+    return split_kernel(c, arena, f, rows, false, out);
 }
 
 /* -- copies of a kernel that was split ----------------------------------------------------------------------------- */

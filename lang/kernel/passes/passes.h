@@ -19,7 +19,7 @@ const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves a
 const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f);        /* compares values of a loop in any order */
 const KFunc *kselections_make(Ctx *c, Arena *a, const KFunc *f);      /* cheap branches become selections */
 const KFunc *ksingleruns_open(Ctx *c, Arena *a, const KFunc *f);      /* a LOOP that runs once becomes conditions */
-const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f);      /* a FOR with a BREAK becomes a LOOP */
+const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f);      /* a FOR that positions leave becomes a LOOP */
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */
 const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);            /* runs several outer iterations together */
 const KFunc *ksplit_loops(Ctx *c, Arena *a, const KFunc *f);        /* splits loops where a shared element is stored */
@@ -45,21 +45,23 @@ uint8_t *knarrow_bits(Arena *a, const KFunc *f);
 /* In a small kernel: 32 for an int64 that fits into an int32; else 0. */
 uint8_t *knarrow_indices(Arena *a, const KFunc *f);
 
-/* How an instruction is copied.
- *
- * A LOOP that positions leave in different iterations runs until the last of them has left it.  Its body is
- * computed for all positions, and SETs keep the old value for a position that has left. */
+/* How an instruction is copied; lockstep.c and flatten.c choose it. */
 typedef enum {
     FLAT_NOT,
-    FLAT_GOES,    /* an IF, ELSE or END that is removed: both branches are computed */
-    FLAT_LEAVES,  /* a BREAK of a FLAT_LOCKSTEP loop */
-    FLAT_LOCKSTEP /* a LOOP that runs for all positions until the last has left it, and its END */
+    FLAT_GOES,     /* an IF, ELSE or END that is removed: both branches are computed */
+    FLAT_GUARDED,  /* a LOAD or STORE that gets the condition of its branch */
+    FLAT_JUMPS,    /* a BREAK, CONTINUE or RET that becomes part of the conditions of the code after it */
+    FLAT_ONCE,     /* a LOOP that runs once, and its END: they are removed */
+    FLAT_LOCKSTEP, /* a LOOP that runs for a strip of positions until the last has left it, and its END */
+    FLAT_COUNTS    /* a FOR in such code that has a CONTINUE, and its END */
 } Flat;
 
-/* Returns, by instruction, a Flat.  loops: loops may become FLAT_LOCKSTEP.  sure: a BOUND or INB that cannot fail.
- * fixed: the launch determines the value; a branch on it is left to LLVM, which moves it out of the loop. */
-uint8_t *kflatten_choose(Arena *a, const KFunc *f, bool loops, const uint8_t *sure, bool (*fixed)(void *self, KRef r),
-                         void *self);
+/* Writes the Flats of code that all positions of a strip run together although they part.  loops: FORs that positions
+ * leave early are FLAT_LOCKSTEP, too; without it, code with such FORs is not chosen.  Returns whether there is any. */
+bool klockstep_choose(Ctx *c, Arena *a, const KFunc *f, bool loops, uint8_t *how);
+/* Adds FLAT_GOES of short branches outside of this code.  sure: a BOUND or INB that cannot fail.  fixed: the launch
+ * determines the value; a branch on it is left to LLVM, which moves it out of the loop. */
+void kflatten_choose(const KFunc *f, const uint8_t *sure, bool (*fixed)(void *self, KRef r), void *self, uint8_t *how);
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
 enum { POLY_TERMS = 16, POLY_FACTORS = 6, COLLAPSE_PAIRS = 8 };

@@ -288,6 +288,17 @@ uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f) {
     return common;
 }
 
+uint8_t *kplan_varies(Ctx *c, Arena *a, const KFunc *f) {
+    KPlan plan;
+    Planner p = begin_plan(c, a, f, 1, f->nins, f->rank - 1, &plan);
+    find_varying(&p);
+    for (KRef r = 1; r < f->nins; r++)
+        if (get_ins(&p, r)->op == K_RET && diverges_at(&p, r))
+            for (KRef x = r; x; x = around(&p, x)) p.parts[x] |= kir_is_loop(get_ins(&p, x)->op);
+    for (KRef r = 1; r < f->nins; r++) p.varies[r] |= p.parts[r];
+    return p.varies;
+}
+
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
     Planner p = begin_plan(c, a, f, 1, f->nins, -1, out);
     find_varying(&p);
@@ -404,6 +415,10 @@ static bool is_vector_access(const Planner *p, const KIns *i) {
     return !memory || side_by_side(p, i->a, i->op == K_LOAD);
 }
 
+bool kplan_is_side_by_side(const KFunc *f, uint8_t *varies, KRef access) {
+    return is_vector_access(&(Planner){.f = f, .axis = f->rank - 1, .varies = varies}, &f->ins[access]);
+}
+
 /* Returns true if iterations of the loop read consecutive elements by this index, as in x[pos[1],k]. */
 static bool follows_row(const Planner *p, KRef index, KRef loop) {
     Affine a;
@@ -504,7 +519,8 @@ static bool choose_loops(Planner *p, bool all) {
         }
         if (i->op == K_END && kir_is_loop(get_ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
-        if (inside && r > waits && i->op != K_ATOMIC && !is_vector_access(p, i)) return false;
+        bool gathers = i->op == K_LOAD && get_ins(p, kir_loop_around(p->f, r))->op == K_LOOP;
+        if (inside && r > waits && i->op != K_ATOMIC && !gathers && !is_vector_access(p, i)) return false;
     }
     return any;
 }

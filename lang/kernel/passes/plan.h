@@ -51,6 +51,11 @@ typedef struct {
 qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out);
 /* Returns, by instruction of f, which has barriers: all positions of a block execute it, with the same result. */
 uint8_t *kplan_common(Ctx *c, Arena *a, const KFunc *f);
+/* Returns, by instruction: positions that differ along the last axis only have different values; by LOOP or FOR: they
+ * leave it in different iterations. */
+uint8_t *kplan_varies(Ctx *c, Arena *a, const KFunc *f);
+/* Returns whether neighbouring positions access adjacent elements, or the same one, by a LOAD or STORE. */
+bool kplan_is_side_by_side(const KFunc *f, uint8_t *varies, KRef access);
 /* Cuts [first, last) around the loops that positions along the last axis share; short ones of constant length only
  * if `all`.  Returns false if that is impossible or gains nothing. */
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out);
