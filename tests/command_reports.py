@@ -90,6 +90,43 @@ class Dump(WithCache):
             r = qrun("--device", "cpu", "--loops", "always", "--dump", "opt", text=text % factor, env=self.env)
             self.assertRegex(r.stdout, r"vec\.epilog\.vector\.body|vec_epilog", factor)
 
+    def test_counts_of_ints_are_vectors(self):
+        """A count that begins as an int and becomes a number, beside a truth value of the iteration before."""
+        text = """function [n, inside] = runs(x)
+                [n, inside] = {int(0), false}
+                for i = 0..numel(x)-1
+                    above = x[i] > 0.5
+                    if above && !inside
+                        n += 1
+                    end
+                    inside = above
+                end
+            end
+            [n, inside] = runs(mod((0..9999)*37, 101)/101); print n, type(n), inside"""
+        r = qrun("--device", "cpu", "--threads", "1", "--loops", "always", "--dump", "opt", text=text, env=self.env)
+        self.assertIn("vector.reduce.add", r.stdout)
+
+    def test_sums_of_two_types_are_integers(self):
+        """Where an int or a number is added to an int, a sum below 2^53 is the same."""
+        text = """function p = search(x, v)
+                p = zeros(1, numel(v))
+                for i = 0..numel(v)-1
+                    [low, high] = {int(0), int(numel(x) - 1)}
+                    while low < high
+                        middle = int(floor((low + high)/2))
+                        if x[middle] < v[i]
+                            low = middle + 1
+                        else
+                            high = middle
+                        end
+                    end
+                    p[i] = low
+                end
+            end
+            print sum(search(float64(0..999), mod(7*(0..99), 999)))"""
+        r = qrun("--device", "cpu", "--loops", "always", "--dump", "kir", text=text, env=self.env)
+        self.assertRegex(r.stdout, "= shr int64")
+
     def test_fast_math_is_asked_for(self):
         text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \
                "parallel_do(9, x, f)\n"

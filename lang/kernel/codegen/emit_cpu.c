@@ -122,17 +122,18 @@ Opnd cpu_reveal(Emit *e, Opnd hidden) { return emit_def(e, "load volatile i1, pt
 static Place own_alloca(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
+    bool is_bit = i->op == K_LOCAL && i->dtype == QS_B1;
     if (k->big[r])
-        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), "", 0};
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->big[r] - 1), .tail = ""};
     if (!k->alloca[r]) {
         EmitSpot s = emit_enter_entry(e);
-        const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
+        const char *t = is_bit ? "i1" : emit_mem_type(e, (qs_dtype)i->dtype);
         Opnd o = i->op == K_LARRAY ? emit_def(e, "alloca [%llu x %s], align 16", (unsigned long long)i->imm, t)
                                    : emit_def(e, "alloca %s", t);
         emit_leave_entry(e, s);
         k->alloca[r] = emit_number(o);
     }
-    return (Place){emit_tmp(k->alloca[r]), "", 0};
+    return (Place){emit_tmp(k->alloca[r]), .tail = "", .is_bit = is_bit};
 }
 
 /* Assigns private arrays that are too large for the stack of a thread to scratch memory, after the SHARED arrays. */
@@ -159,7 +160,7 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
         emit_leave_entry(e, s);
     }
     Opnd off = emit_def(e, "mul nuw nsw i64 %s, %llu", k->item.s, (unsigned long long)bytes);
-    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group, 0};
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), .tail = e->group};
 }
 
 /* Returns the memory of a private array of a strip, stored element by element for all positions of the strip. */
@@ -175,7 +176,7 @@ static Place lane_place(Cpu *k, KRef r) {
     }
     Opnd own = emit_tmp(k->alloca[r]);
     if (e->now) own = emit_def(e, "getelementptr inbounds %s, ptr %s, i64 %s", t, own.s, k->item.s);
-    return (Place){own, e->now ? e->group : "", k->strip};
+    return (Place){own, .tail = e->now ? e->group : "", .lanes = k->strip};
 }
 
 /* Defines n alias scopes and returns the metadata node of the first one.  The node of a scope is followed by the list
@@ -236,7 +237,7 @@ static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
     Opnd base = emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %s",
                          emit_def(e, "add i64 %s, %u", row.s, k->head).s);
     Opnd off = emit_def(e, "mul i64 %s, %llu", k->item.s, (unsigned long long)bytes);
-    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), e->group, 0};
+    return (Place){emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", base.s, off.s), .tail = e->group};
 }
 
 Place cpu_kept_place(Cpu *k, KRef r) {
@@ -256,11 +257,11 @@ bool cpu_is_kept(const Cpu *k, KRef r) { return k->plan && k->plan->cls[r] == KC
 static Place get_container(Emit *e, KRef r) {
     Cpu *k = cpu_of(e);
     const KIns *i = &e->f->ins[r];
-    if (k->copied[r]) return (Place){emit_tmp(k->copy[r]), "", 0};
+    if (k->copied[r]) return (Place){emit_tmp(k->copy[r]), .tail = ""};
     if (k->strip && k->plan->lanes[r]) return lane_place(k, r);
     if (i->op == K_SHARED)
-        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]), scoped(k, r),
-                       0};
+        return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%scratch, i64 %u", k->plan->slot[r]),
+                       .tail = scoped(k, r)};
     if (cpu_is_kept(k, r)) {
         Place at = cpu_kept_place(k, r);
         if (i->op == K_LARRAY) at.tail = "";

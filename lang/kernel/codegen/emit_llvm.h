@@ -13,11 +13,13 @@ typedef struct {
 } Opnd; /* text of an operand: "%t12", "0x3FF0000000000000", "%p3.d0" */
 
 /* A memory location.  tail: text appended to accesses, such as metadata.  lanes: number of positions whose copies of an
- * array are interleaved element by element; 0: not interleaved. */
+ * array are interleaved element by element; 0: not interleaved.  is_bit: a truth value is stored as i1, so that LLVM
+ * recognizes reductions of it. */
 typedef struct {
     Opnd ptr;
     const char *tail;
     int lanes;
+    bool is_bit;
 } Place;
 
 typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* not unrolled, not vectorized */ } EmitLoops;

@@ -84,6 +84,7 @@ Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index)
 }
 
 Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
+    if (at.is_bit) return emit_def(e, "load i1, ptr%s %s", space, at.ptr.s);
     Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s,
                         emit_mem_size(elem), at.tail);
     return decode_element(e, elem, raw);
@@ -95,7 +96,8 @@ static void store_raw(Emit *e, qs_dtype elem, const char *space, Place at, Opnd 
 }
 
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
-    store_raw(e, elem, space, at, encode(e, elem, v));
+    if (at.is_bit) emit_put(e, "store i1 %s, ptr%s %s", v.s, space, at.ptr.s);
+    else store_raw(e, elem, space, at, encode(e, elem, v));
 }
 
 /* Encodes a number as a small integer.  The nearest one that the element can hold comes first, so that its conversion
@@ -147,7 +149,7 @@ static Place array_elem(Emit *e, const KIns *i) {
     if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
     Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, at);
     const char *tail = has_scope(e, i) ? e->scopes[i->imm][*e->group != 0] : e->group;
-    return (Place){ptr, !e->apart ? tail : i->op == K_LOAD ? apart_load : apart_store, 0};
+    return (Place){ptr, .tail = !e->apart ? tail : i->op == K_LOAD ? apart_load : apart_store};
 }
 
 /* An access that runs only if its guard holds.  Its value is 0 otherwise. */
@@ -250,8 +252,8 @@ Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
 }
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    Opnd old = emit_load(e, elem, space, (Place){ptr, e->updates, 0});
-    emit_store(e, elem, space, (Place){ptr, e->updates, 0}, emit_combine(e, op, kir_value_dtype(elem), old, v));
+    Opnd old = emit_load(e, elem, space, (Place){ptr, .tail = e->updates});
+    emit_store(e, elem, space, (Place){ptr, .tail = e->updates}, emit_combine(e, op, kir_value_dtype(elem), old, v));
 }
 
 /* Returns the operation of atomicrmw for an update; NULL: there is none. */
@@ -309,7 +311,7 @@ static Opnd fetch_at(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd
     const char *t = emit_mem_type(e, elem), *word = qdtype_size(elem) == 8 ? "i64" : "i32";
     Opnd value = emit_arg(e, op == KA_CAS ? v->a : r);
     if (plain) {
-        Place at = {ptr, "", 0};
+        Place at = {ptr, .tail = ""};
         Opnd old = emit_load(e, elem, space, at), now = value;
         if (op == KA_CAS) now = emit_choice(e, elem, emit_arith(e, K_EQ, elem, 0, old, emit_arg(e, v->b)), value, old);
         else if (op != KA_XCHG) now = emit_combine(e, op, elem, old, value);

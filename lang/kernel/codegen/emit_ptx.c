@@ -64,7 +64,7 @@ static Place get_container(Emit *e, KRef r) {
     Gpu *g = gpu_of(e);
     const KIns *i = &e->f->ins[r];
     const char *t = emit_mem_type(e, (qs_dtype)i->dtype);
-    if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), "", 0};
+    if (i->op == K_SHARED && !g->dynamic) return (Place){emit_opnd("@shared%u", r), .tail = ""};
     if (!g->alloca[r]) {
         EmitSpot s = emit_enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
@@ -74,7 +74,7 @@ static Place get_container(Emit *e, KRef r) {
         g->alloca[r] = emit_number(at);
         emit_leave_entry(e, s);
     }
-    return (Place){emit_tmp(g->alloca[r]), "", 0};
+    return (Place){emit_tmp(g->alloca[r]), .tail = ""};
 }
 
 /* Bytes of all shared arrays; offset: where each begins, or NULL. */

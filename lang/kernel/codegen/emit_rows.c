@@ -103,7 +103,8 @@ static void copy_in(Cpu *k, KRef local, bool declared) {
         emit_leave_entry(e, s);
     }
     if (!declared)
-        emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}, emit_load(e, d, "", cpu_kept_place(k, local)));
+        emit_store(e, d, "", (Place){emit_tmp(k->copy[local]), .tail = ""},
+                   emit_load(e, d, "", cpu_kept_place(k, local)));
     k->copied[local] = 1;
 }
 
@@ -125,7 +126,8 @@ static void copy_all_out(Cpu *k, KRef first, KRef last) {
         KRef local = i->op == K_SET ? i->a : r;
         if (k->plan->cls[r] != KC_PIECE || !is_kept_local(k, local) || !k->copied[local]) continue;
         qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
-        emit_store(e, d, "", cpu_kept_place(k, local), emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}));
+        emit_store(e, d, "", cpu_kept_place(k, local),
+                   emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), .tail = ""}));
         k->copied[local] = 0; /* copy each LOCAL out once */
     }
     memset(k->copied, 0, e->f->nins);
@@ -842,7 +844,7 @@ static void fill_element(Cpu *k, const KPad *pad, Opnd first) {
     Opnd line = emit_def(e, "mul nsw i64 %s, %d", e->pos[0].s, kpad_extent(pad, 1)),
          at = emit_def(e, "add nsw i64 %s, %s", line.s, e->pos[1].s);
     at = emit_elem(e, d, "", k->pads[pad->param], emit_def(e, "sub nsw i64 %s, %s", at.s, first.s));
-    emit_store(e, d, "", (Place){at, "", 0}, emit_arg(e, pad->value));
+    emit_store(e, d, "", (Place){at, .tail = ""}, emit_arg(e, pad->value));
 }
 
 static void empty_element(Cpu *k, const KPad *pad, Opnd first) {

@@ -207,12 +207,13 @@ qs_status kloop_mixed_binary(Loops *L, Op op, Number a, Number b, Number *out) {
     if (is_comparison(op) && holds_exactly(a) && holds_exactly(b))
         return kloop_binary(L, op, kloop_num(kloop_real(L, a)), kloop_num(kloop_real(L, b)), out);
     if (is_comparison(op)) return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
+    bool power = op == OP_POW || op == OP_PWPOW;
+    bool integral = ints && !divides && !power && (kloop_expect_int(L, &a) & kloop_expect_int(L, &b));
+    if (ints && !divides && !integral) return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
     Number x = a.kind == LOOP_BOOL ? a : kloop_to_num(L, a), y = b.kind == LOOP_BOOL ? b : kloop_to_num(L, b);
-    if (!ints || divides) return kloop_binary(L, op, a.kind == LOOP_INT ? a : x, b.kind == LOOP_INT ? b : y, out);
-    if (op == OP_POW || op == OP_PWPOW || !kloop_twin(L, a) || !kloop_twin(L, b))
-        return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
+    if (!integral) return kloop_binary(L, op, a.kind == LOOP_INT ? a : x, b.kind == LOOP_INT ? b : y, out);
     TRY(kloop_binary(L, op, x, y, out));
-    if (!out->twin) return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
+    if (!kloop_expect_int(L, out)) return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
     KRef p = a.kind == LOOP_INT ? 0 : a.is_int, q = b.kind == LOOP_INT ? 0 : b.is_int;
     return *out = kloop_int_if(L, *out, p && q ? kloop_op(L, K_AND, p, q) : p ? p : q), QS_OK;
 }
@@ -220,7 +221,7 @@ qs_status kloop_mixed_binary(Loops *L, Op op, Number a, Number b, Number *out) {
 qs_status kloop_mixed_unary(Loops *L, Op op, Number a, Number *out) {
     if (!a.is_int) return kloop_unary(L, op, kloop_to_num(L, a), out);
     if (op != OP_NEG) return *out = a, out->is_bool = 0, QS_OK;
-    if (!kloop_twin(L, a)) return kloop_split(L, apply_operator, &op, &a, 1, out);
+    if (!kloop_expect_int(L, &a)) return kloop_split(L, apply_operator, &op, &a, 1, out);
     TRY(kloop_unary(L, op, kloop_to_num(L, a), out));
     return *out = kloop_int_if(L, *out, a.is_int), QS_OK;
 }

@@ -169,7 +169,6 @@ static bool is_real(uint8_t kind) { return kind >= LOOP_NUM && kind <= LOOP_MIXE
 static void mix_types(Loops *L, Var *v, uint8_t kind) {
     const uint8_t kinds[] = {v->kind, kind};
     for (int i = 0; i < 2; i++) v->ints |= kinds[i] == LOOP_INT, v->truths |= kinds[i] == LOOP_BOOL;
-    if (v->kind == LOOP_NUM) v->signed_zero = true;
     v->kind = LOOP_MIXED, v->reduce = 0, v->v = v->twin = 0, v->home = NULL;
     L->changed = true;
 }
