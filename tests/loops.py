@@ -1157,6 +1157,77 @@ class Steps:
         return lines + [f'  show_all("{a}", {a})' for a in self.names] + ["end", f"{self.name}()"]
 
 
+class Names:
+    """Loops that copy arrays, shift and join them, exchange them and pass them to functions that change elements, so
+    that an array has several names, also when an error or `break` ends the loop in the middle."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 3, 5, 34, 40, 150])
+        self.names = "abcd"
+
+    def index(self):
+        r = self.r
+        return r.choice(["0", "n-1", "mod(k,n)", "mod(k*7,n)", "mod(k,n)", "k" if r.random() < 0.2 else "0"])
+
+    def number(self):
+        return self.r.choice(["k", "s", "0.1", "2", f"{self.r.choice(self.names)}[{self.index()}]*0.5"])
+
+    def joined(self, b):
+        r, x = self.r, self.number()
+        x = r.choice([x, f"[{x}]"])
+        rest, first = f"{b}[0..n-2]", f"{b}[1..n-1]"
+        c = r.choice(self.names)
+        return r.choice([f"horzcat({x}, {rest})", f"horzcat({first}, {x})", f"horzcat({b}[1..numel({b})-1], {x})",
+                         f"horzcat({x}, {b}[0..n-3], {c}[n-1..n-1])" if self.n > 1 else f"horzcat({x})",
+                         f"horzcat({x}, {b})", f"horzcat({b}[2..n-1], [{self.number()},{self.number()}])"])
+
+    def new(self):
+        """An array, which has no other name."""
+        r, b = self.r, self.r.choice(self.names)
+        return r.choice([f"copy({b})", f"copy({b})", f"copy({b})", self.joined(b), self.joined(b),
+                         f"circshift({b}, {r.choice(['1', '-1', '2', 'k', '-k*3', 'int(k)', 's', '0'])})",
+                         f"{b}*0.5", f"{b} + {self.number()}"])
+
+    def statement(self):
+        r, k = self.r, self.r.random()
+        a, b, c = (r.choice(self.names) for _ in "abc")
+        if k < 0.25: return [f"{a} = {self.new()}"]
+        if k < 0.35: return [f"{a} = {b}"]
+        if k < 0.42: return r.choice([[f"[{a}, {b}] = [{b}, {a}]"], [f"t = {a}", f"{a} = {b}", f"{b} = t"]])
+        if k < 0.52: return [f"{a}[{self.index()}] {r.choice(['=', '+='])} {self.number()}"]
+        if k < 0.60: return ["for i = 1..n-2", f"  {a}[i] = {b}[i-1]*0.5 + {c}[i+1]*0.25", "end"]
+        if k < 0.66: return [f"s += {self.name}_f({a}, {b}, k)"]
+        if k < 0.70: return [f"s += {self.name}_g({a}, k)"]
+        if k < 0.73: return [f"{a} = {self.name}_h({b}, k)"]
+        if k < 0.80: return [f"s = s*0.5 + sum({self.new()})*0.01"]
+        if k < 0.85: return [f"s = s*0.5 + sum({a}.*{b})*0.01"]
+        if k < 0.90: return [f"if s > {r.choice([2, 20])}", f"  {r.choice(['break', 'continue', 's = 1'])}", "end"]
+        if k < 0.95: return [f"if mod(k,3) == {r.choice('012')}", *[f"  {line}" for line in self.statement()], "end"]
+        return [f"{a} += {r.choice([b, self.number()])}"]
+
+    def text(self):
+        r, f = self.r, self.name
+        lines = [f"function s = {f}_f(v, w, k)", "  v[0] = k", "  s = w[0]*0.125", "end"]
+        lines += [f"function s = {f}_g(v, k)", "  w = copy(v)", "  w[0] = k", "  s = v[0]*0.5 + w[0]", "end"]
+        lines += [f"function w = {f}_h(v, k)", f"  w = {r.choice(['copy(v)', 'v', 'v*0.5'])}", "  w[0] = k", "end"]
+        lines += [f"function [] = {f}()", f"  n = {self.n}", "  s = 0.5"]
+        kinds = r.choice([[""], [""], ["", "float64"], ["int"], ["", "int", "uint8"]])
+        for i, a in enumerate(self.names):
+            lines.append(f"  {a} = {r.choice(kinds)}(mod((0..n-1)*{r.choice([7, 37])}+{i},61)*0.0625)")
+            if i > 1 and r.random() < 0.2: lines[-1:] = ["  if n < 0", lines[-1], "  end"]
+        if r.random() < 0.3: lines.append(f"  {r.choice('bcd')} = {r.choice('ab')}")
+        lines += ["  try", f"    {r.choice(['for k = 1..7', 'for k = 0..8', 'for k = 5..-1..0'])}"]
+        for _ in range(r.randint(1, 5)): lines += [f"      {line}" for line in self.statement()]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']
+        lines += ["  try", f"    {r.choice(self.names)}[0] = 1000", "  catch e_", "    print e_", "  end"]
+        for a in self.names:
+            if r.random() < 0.2: continue
+            lines += ["  try", f'    show_all("{a}", {a})', f"    print type({a})"]
+            lines += ["  catch e_", "    print e_", "  end"]
+        return lines + ["end", f"{f}()"]
+
+
 class Slices:
     """Slices of arrays of all element types: rows, windows and blocks of known and unknown length, also of variables
     with an access mode; arithmetic, comparisons and reductions of them, and assignments."""
@@ -1804,6 +1875,7 @@ def program(seed):
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
     for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
     for k in range(3): lines += Steps(rng, f"steps{k}").text()
+    for k in range(6): lines += Names(rng, f"names{k}").text()
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()

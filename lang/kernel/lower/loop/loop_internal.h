@@ -614,6 +614,8 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
 qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out);
 qs_status kloop_truths_call(Loops *L, const char *name, const Value *a, bool *found, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+/* The number n of circshift(x, n), modulo the length of x. */
+qs_status kloop_shift(Loops *L, const Value *n, KRef length, KRef *out);
 Number kloop_median(Loops *L, const Value *v); /* of at most LOOP_VECTOR_MAX elements */
 /* n of reshape(x, n), reshape(x, 1, n) and reshape(x, [1,n]); 0: another size.  *two: it is written as 1xn. */
 double kloop_flat_size(Loops *L, const Value *args, int nargs, bool *two);

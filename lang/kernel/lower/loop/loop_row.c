@@ -11,6 +11,8 @@
  * or in another row.  Otherwise the elements are first copied to an LARRAY.  The same holds for a variable with a slice
  * of an array that the loop writes.  Such loops run in the interpreter if the array is longer than the LARRAY.
  *
+ * horzcat and circshift copy their elements to an LARRAY at once.
+ *
  * x[mask] is the row x with a mask.  Other expressions cannot use it, because the number of its elements is not known.
  * Reductions skip the elements whose mask is false.
  *
@@ -357,25 +359,41 @@ static qs_status limit_length(Loops *L, const Row *r, int most) {
     return QS_OK;
 }
 
-/* Computes the elements and keeps them in an LARRAY, which is declared at the beginning of the next pass. */
-static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
-    Value v;
-    if (L->mode == MODE_PARALLEL)
-        return kloop_decline(L, L->pos, "a copy of a slice of an array that the loop changes");
+/* Takes an LARRAY, which is declared at the beginning of the next pass. */
+static qs_status take_copy(Loops *L, const char *what, KRef *out) {
+    *out = 0;
+    if (L->mode == MODE_PARALLEL) return kloop_decline(L, L->pos, "%s", what);
     if (L->ncopies == LOOP_COPIES) return kloop_decline(L, L->pos, "more than %d copies of slices", LOOP_COPIES);
-    TRY(limit_length(L, r, LOOP_COPIED));
     int n = L->ncopies++;
     if (n >= L->copies_declared) L->copies_declared = n + 1, L->changed = true;
-    KRef copy = L->copy[n] ? L->copy[n] : kloop_copy_array(L);
-    Cursor k = open_elements(L, &r->n, r->block, true);
+    return *out = L->copy[n] ? L->copy[n] : kloop_copy_array(L), QS_OK;
+}
+
+/* Stores an element of r in the LARRAY.  *f64: as in Value. */
+static qs_status copy_element(Loops *L, const Row *r, Cursor k, KRef copy, KRef at, KRef *f64) {
+    Value v;
     TRY(vector_at(L, r, k, &v));
     if (v.what != WHAT_VECTOR)
         return kloop_decline(L, L->pos, "a slice of integers of an array that changes; write a loop over the elements");
-    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, k.k, QS_I32), .c = v.at[0].v});
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, at, QS_I32), .c = v.at[0].v});
+    return *f64 = v.f64, QS_OK;
+}
+
+static const Row *copied_row(Loops *L, const Row *like, KRef copy, KRef f64) {
+    Row *kept = new_row(L, like, ROW_COPY);
+    kept->nargs = 0, kept->factor = copy, kept->f64 = f64;
+    return kept;
+}
+
+/* Computes the elements and keeps them in an LARRAY. */
+static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
+    KRef copy, f64;
+    TRY(take_copy(L, "a copy of a slice of an array that the loop changes", &copy));
+    TRY(limit_length(L, r, LOOP_COPIED));
+    Cursor k = open_elements(L, &r->n, r->block, true);
+    TRY(copy_element(L, r, k, copy, k.k, &f64));
     close_elements(L, r->block);
-    Row *kept = new_row(L, r, ROW_COPY);
-    kept->nargs = 0, kept->factor = copy, kept->f64 = v.f64;
-    return *out = kept, QS_OK;
+    return *out = copied_row(L, r, copy, f64), QS_OK;
 }
 
 /* Whether the loop writes an array whose elements the row reads. */
@@ -766,6 +784,90 @@ static qs_status turn_row(Loops *L, const Row *of, Value *out) {
     return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
 }
 
+/* -- joined and shifted rows --------------------------------------------------------------------------------------- */
+/* Copies n elements of the row, from element `from` on, to the LARRAY, from its element `to` on. */
+static qs_status copy_part(Loops *L, const Row *r, KRef from, KRef n, KRef copy, KRef to) {
+    KRef f64, k = open_for(L, zero(L), kloop_op(L, K_SUB, n, one(L)), one(L), true);
+    TRY(copy_element(L, r, element_index(kloop_op(L, K_ADD, from, k)), copy, kloop_op(L, K_ADD, to, k), &f64));
+    return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+/* Checks that the row has elements of a float type that is known.  *f64: as in Value. */
+static qs_status need_floats(Loops *L, const char *name, const Row *r, KRef *f64) {
+    qs_dtype d;
+    int wide;
+    TRY(check_unchanged(L, r));
+    TRY(find_types(L, r, &d, &wide));
+    if (d != QS_F64 || wide < 0 || r->block)
+        return kloop_decline(L, L->pos,
+                             "%s of slices of integers or of two dimensions; write loops over their elements", name);
+    return *f64 = wide ? kbuild_int(&L->walk, QS_B1, 1) : 0, QS_OK;
+}
+
+enum { JOINED = 8, SLICED = LOOP_COPIED - JOINED * LOOP_VECTOR_MAX /* for all slices */ };
+typedef struct {    /* an argument of horzcat */
+    const Row *row; /* NULL: the `n` numbers `at` */
+    const Number *at;
+    int n;
+} Joined;
+
+static qs_status joined_part(Loops *L, const Value *v, Joined *out, KRef *f64) {
+    bool number = v->what == WHAT_NUMBER && v->num.kind == LOOP_NUM;
+    *out = (Joined){.at = number ? &v->num : v->at, .n = number ? 1 : v->n};
+    if (number) return QS_OK;
+    if (v->what == WHAT_VECTOR && !v->cols) return *f64 = kloop_or(L, *f64, v->f64), QS_OK;
+    if (!kloop_is_row(L, v)) return kloop_decline(L, L->pos, "horzcat of anything but vecs and numbers");
+    KRef wide;
+    TRY(as_row(L, v, &out->row));
+    TRY(need_floats(L, "horzcat", out->row, &wide));
+    if (out->row->column) return kloop_decline(L, L->pos, "horzcat of a column");
+    return *f64 = kloop_or(L, *f64, wide), QS_OK;
+}
+
+/* horzcat of rows, vectors and numbers.  The host makes an array of another shape if there are no elements. */
+static qs_status join_rows(Loops *L, const Value *args, int nargs, Value *out) {
+    Joined part[JOINED];
+    KRef copy, f64 = 0, at = zero(L);
+    int rows = 0;
+    bool some = false;
+    if (nargs > JOINED) return kloop_decline(L, L->pos, "horzcat of more than %d slices", JOINED);
+    for (int i = 0; i < nargs; i++) {
+        TRY(joined_part(L, &args[i], &part[i], &f64));
+        double count = 0;
+        if (part[i].row) rows++;
+        some |= part[i].row ? kir_is_const(L->f, part[i].row->n.count, &count) && count > 0 : part[i].n > 0;
+    }
+    if (!some) return kloop_decline(L, L->pos, "horzcat of slices that may have no elements");
+    TRY(take_copy(L, "horzcat of slices", &copy));
+    for (int i = 0; i < nargs; i++) {
+        const Row *r = part[i].row;
+        if (r) {
+            TRY(limit_length(L, r, SLICED / rows));
+            TRY(copy_part(L, r, zero(L), r->n.count, copy, at));
+        }
+        for (int k = 0; k < part[i].n; k++) {
+            KRef to = kloop_cast(L, kloop_op(L, K_ADD, at, kloop_i64(L, k)), QS_I32);
+            kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = to, .c = kloop_held(L, f64, part[i].at[k]).v});
+        }
+        at = kloop_op(L, K_ADD, at, r ? r->n.count : kloop_i64(L, part[i].n));
+    }
+    const Row whole = {.n = {.count = at}};
+    return *out = (Value){.what = WHAT_ROW, .row = copied_row(L, &whole, copy, f64)}, QS_OK;
+}
+
+/* circshift(x, n): the last elements, then the others. */
+static qs_status shift_row(Loops *L, const Row *r, const Value *by, Value *out) {
+    KRef copy, cut, f64, n = r->n.count;
+    TRY(need_floats(L, "circshift", r, &f64));
+    TRY(kloop_shift(L, by, kloop_op(L, K_MAX, n, one(L)), &cut));
+    TRY(take_copy(L, "circshift", &copy));
+    TRY(limit_length(L, r, LOOP_COPIED));
+    KRef rest = kloop_op(L, K_SUB, n, cut);
+    TRY(copy_part(L, r, rest, cut, copy, zero(L)));
+    TRY(copy_part(L, r, zero(L), rest, copy, cut));
+    return *out = (Value){.what = WHAT_ROW, .row = copied_row(L, r, copy, f64)}, QS_OK;
+}
+
 /* -- masks --------------------------------------------------------------------------------------------------------- */
 static qs_status has_truths(Loops *L, const Row *r, bool *out) {
     qs_dtype d;
@@ -839,7 +941,13 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     if (kloop_is_masked(&args[0])) return decline_mask(L);
     if (!strcmp(name, "reshape") && args[0].what == WHAT_ROW)
         return flatten_row(L, args[0].row, kloop_flat_size(L, args, nargs, &two), out);
+    if (!strcmp(name, "horzcat")) return join_rows(L, args, nargs, out);
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
+    if (!strcmp(name, "circshift") && nargs == 2) {
+        TRY(as_row(L, &args[0], &arg[0]));
+        if (arg[0]) return shift_row(L, arg[0], &args[1], out);
+        return *out = args[0], QS_OK;
+    }
     for (int i = 0; i < nargs; i++) {
         TRY(as_row(L, &args[i], &arg[i]));
         Value later = of ? (Value){.what = WHAT_NUMBER, .num = kloop_num(kloop_f64(L, 0))} : args[i];

@@ -691,6 +691,56 @@ static qs_status flatten_vector(Loops *L, const Value *args, int nargs, Value *o
     return QS_OK;
 }
 
+/* horzcat of vecs and numbers. */
+static qs_status join_vectors(Loops *L, const Value *args, int nargs, Value *out) {
+    int n = 0;
+    for (int i = 0; i < nargs; i++) {
+        const Value *v = &args[i];
+        bool vec = v->what == WHAT_VECTOR && !v->cols, number = v->what == WHAT_NUMBER && v->num.kind == LOOP_NUM;
+        if (!vec && !number) return kloop_decline(L, L->pos, "horzcat of anything but vecs and numbers");
+        n += vec ? v->n : 1;
+    }
+    if (n > LOOP_VECTOR_MAX)
+        return kloop_decline(L, L->pos, "an array of more than %d elements, made of short vectors", LOOP_VECTOR_MAX);
+    *out = kloop_vector(L, n);
+    out->f64 = f64_of(L, args, nargs), out->like = like_of(args, nargs);
+    for (int i = 0, at = 0; i < nargs; i++)
+        for (int k = 0; k < (args[i].what == WHAT_VECTOR ? args[i].n : 1); k++)
+            out->at[at++] = kloop_held(L, out->f64, args[i].what == WHAT_VECTOR ? args[i].at[k] : args[i].num);
+    return QS_OK;
+}
+
+qs_status kloop_shift(Loops *L, const Value *n, KRef length, KRef *out) {
+    Number by;
+    TRY(kloop_real_number(L, n, &by));
+    if (by.kind == LOOP_NUM) (void)kloop_expect_int(L, &by);
+    KRef at = by.kind == LOOP_NUM || by.kind == LOOP_INT ? kloop_as_int(L, by) : 0;
+    if (!at || !kloop_is_exact(by.lo, by.hi))
+        return kloop_decline(L, L->pos, "circshift by a number that may have a fraction; write int(…) of it");
+    return *out = kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){at, length}).re, QS_OK;
+}
+
+/* circshift of a vec.  A number of steps that is not known is made of powers of two. */
+static qs_status shift_vector(Loops *L, const Value *v, const Value *by, Value *out) {
+    KRef cut;
+    double known;
+    if (v->cols || !v->n) return kloop_decline(L, L->pos, "circshift of a matrix");
+    TRY(kloop_shift(L, by, kloop_i64(L, v->n), &cut));
+    bool fixed = kir_is_const(L->f, cut, &known);
+    *out = shaped_as(L, v);
+    memcpy(out->at, v->at, (size_t)v->n * sizeof *v->at);
+    for (int step = 1; step < v->n; step *= 2) {
+        Number before[LOOP_VECTOR_MAX];
+        KRef bit = kloop_op(L, K_AND, cut, kloop_i64(L, step)), moves = kloop_op(L, K_NE, bit, kloop_i64(L, 0));
+        memcpy(before, out->at, (size_t)v->n * sizeof *before);
+        for (int i = 0; i < v->n && !(fixed && !((int)known & step)); i++) {
+            const Number *from = &before[(i - step + v->n) % v->n];
+            out->at[i] = fixed ? *from : kloop_choose(L, moves, *from, before[i]);
+        }
+    }
+    return QS_OK;
+}
+
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     bool extremes = !strcmp(name, "max") || !strcmp(name, "min"), vectors = true;
     *out = (Value){.what = WHAT_NUMBER};
@@ -699,6 +749,9 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     bool matrix = args[0].cols > 1 && args[0].cols < args[0].n; /* more than a row or a column */
     if (matrix && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (!strcmp(name, "reshape") && args[0].what == WHAT_VECTOR) return flatten_vector(L, args, nargs, out);
+    if (!strcmp(name, "horzcat")) return join_vectors(L, args, nargs, out);
+    if (!strcmp(name, "circshift") && nargs == 2 && args[0].what == WHAT_VECTOR)
+        return shift_vector(L, &args[0], &args[1], out);
     int dim;
     Reduce along = find_along(L, name, args, nargs, &dim);
     if (along) return *out = reduce_along(L, along, &args[0], dim), QS_OK;
