@@ -445,7 +445,8 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     if (!c->v->code.exact.func || nowhere) return pause_attempts(s), c->v = NULL, QS_OK;
     s->refused = 0;
     const KFunc *code = c->v->code.exact.func;
-    if (code->ncallees && qloop_is_recorded(c)) qloop_because(c, "it calls a function that calls itself");
+    if (!qloop_make_arrays(c)) qloop_because(c, "no memory for the arrays that it makes");
+    else if (code->ncallees && qloop_is_recorded(c)) qloop_because(c, "it calls a function that calls itself");
     else if (code->ruled && qloop_is_recorded(c))
         qloop_because(c, "a function that it calls has a rule for its derivative");
     else if (!qloop_vectors_apart(c))
@@ -632,8 +633,10 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
         c.counters = counters ? rest : NULL;
         c.iterations = counters ? iterations_of(rest, ncounters(loop)) : INFINITY;
         c.steps = counters ? steps / iterations * (double)rest->iterations : steps;
-        c.v = NULL, c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0;
-        TRY(run_part(&c, s, rest, done));
+        c.v = NULL, c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0, c.nmade = 0;
+        qs_status status = run_part(&c, s, rest, done);
+        qloop_release_arrays(&c);
+        TRY(status);
     } while (c.v && !*done);
     return QS_OK;
 }

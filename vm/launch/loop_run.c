@@ -15,6 +15,7 @@ static void bind_int(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i,
 /* Returns the captured value with its trace. */
 static qs_value captured_given(const Call *c, int source) {
     const Site site = {c->f->fn, c->f->base};
+    if (source >= LOOP_MADE) return qs_nil();
     return qtape_is_on(c->vm) ? qcaptured_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
 }
 
@@ -123,6 +124,26 @@ Array *qloop_array(const Call *c, const LoopBind *b) {
     if (b->kind != LOOP_SOURCE && b->kind != LOOP_SNAPSHOT) return NULL;
     qs_value v = c->value[b->index];
     return v.kind == QS_ARRAY ? v.u.p : NULL;
+}
+
+/* -- made arrays --------------------------------------------------------------------------------------------------- */
+_Static_assert((int)MAX_ENTRIES <= (int)LOOP_MADE, "sources of captured arrays");
+
+bool qloop_make_arrays(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (; c->nmade < code->nmade; c->nmade++) {
+        const Array *like = c->value[code->made[c->nmade]].u.p;
+        Array *a;
+        if (qarr_new(c->vm, (qs_dtype)like->dtype, like->rank, like->dims, false, &a) != QS_OK)
+            return qerr_clear(qvm_ctx(c->vm)), false;
+        qarr_keep(a, like->ndim);
+        c->value[LOOP_MADE + c->nmade] = qarr_value(a);
+    }
+    return true;
+}
+
+void qloop_release_arrays(Call *c) {
+    while (c->nmade) qval_release(c->vm, c->value[LOOP_MADE + --c->nmade]);
 }
 
 /* -- preconditions ------------------------------------------------------------------------------------------------- */
@@ -310,7 +331,7 @@ static void note_dimensions(Call *c) {
         c->ndim[i] = c->value[i].kind == QS_ARRAY ? qval_array(c->value[i])->ndim : 0;
 }
 
-_Static_assert((int)MAX_ENTRIES < (int)LOOP_FIRST_NEW, "numbers of captured arrays");
+_Static_assert((int)LOOP_MADE + LOOP_MADE_MOST < (int)LOOP_FIRST_NEW, "numbers of captured and made arrays");
 /* The number of the array of a vector (loop_alias.c). */
 static double array_number(const Call *c, const LoopOut *o) {
     bool array = o->kind == LOOP_VECTOR || o->kind == LOOP_ARRAY;
@@ -408,7 +429,7 @@ bool qloop_keep(Call *c, LoopVersion which) {
     if (c->v->code.aborted < 0 && !qloop_speculates(c, which)) return true;
     for (int i = 0; i < code->func->nparams; i++) {
         Array *a = code->func->params[i].written ? qloop_array(c, &code->binds[i]) : NULL;
-        if (!a) continue;
+        if (!a || code->binds[i].index >= LOOP_MADE) continue;
         cost += qundo_cost(a);
         if (cost <= most && qundo_keep(c->vm, &c->undo, a) == QS_OK) continue;
         if (cost <= most) qerr_clear(qvm_ctx(c->vm));

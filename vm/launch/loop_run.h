@@ -71,9 +71,10 @@ typedef struct {
     qs_vm *vm;
     Frame *f;
     LoopSpec *v;
-    qs_value value[MAX_ENTRIES]; /* values of v's entries */
-    const Counter *counters;     /* NULL: their number is unknown */
-    Counter part[QS_MAX_RANK];   /* of a loop with a scan: `counters`, with the iterations that this run executes */
+    qs_value value[LOOP_MADE + LOOP_MADE_MOST]; /* values of v's entries; the arrays made for the run */
+    int nmade;
+    const Counter *counters;   /* NULL: their number is unknown */
+    Counter part[QS_MAX_RANK]; /* of a loop with a scan: `counters`, with the iterations that this run executes */
     const LoopRegion *region;
     Node *loop;        /* that of the region, or its `for` */
     double iterations; /* product of all iteration counts; INFINITY: unknown */
@@ -144,6 +145,8 @@ bool qloop_is_recorded(const Call *c); /* is the run recorded by a tape, for der
 /* The captured array that b refers to; NULL: not a captured array. */
 Array *qloop_array(const Call *c, const LoopBind *b);
 bool qloop_apart(const Call *c, const LoopCode *code);
+bool qloop_make_arrays(Call *c); /* false: there is no memory */
+void qloop_release_arrays(Call *c);
 bool qloop_vecs_plain(const Call *c);    /* whether no captured vec was made as a matrix of one row */
 bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the start share no memory with written ones */
 /* The number of elements of a slice that the code is limited to, and that its array exceeds; 0: none.  sums: also the

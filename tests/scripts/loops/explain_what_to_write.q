@@ -25,7 +25,7 @@ function d = walk(a)
     now = a
     for i = 1..20000
         d += now[mod(i,100)]
-        now = a + 1
+        now = horzcat(a, 1)
     end
 end
 function h = hash(n)

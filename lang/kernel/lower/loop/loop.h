@@ -227,6 +227,9 @@ typedef struct {
 enum { LOOP_TWO = 63 };
 #define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
 
+/* Arrays that the VM makes for the loop before each run: LOOP_MADE + i is the source of array i. */
+enum { LOOP_MADE = 256, LOOP_MADE_MOST = 8 };
+
 /* One or two dimensions of the array of a parameter of the exact version: the versions are right for at most `most`
  * elements.  any: an access mode may select more elements than there are. */
 enum { LOOP_LIMITS = 32 };
@@ -338,6 +341,7 @@ typedef struct {
     int nlists;
     bool exchanges; /* variables exchange their arrays (loop_exchange.c) */
     bool replaces; /* it sets the elements of arrays in place of new arrays: no captured vec may be a matrix of a row */
+    int made[LOOP_MADE_MOST], nmade; /* LOOP_MADE + i has the type and the extents of the captured array made[i] */
     LoopLeave leaves[LOOP_LEAVES];
     int nleaves;
     const void *cls[LOOP_CLASSES]; /* classes whose objects have numbers */

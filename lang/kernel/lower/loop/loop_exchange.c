@@ -16,7 +16,9 @@
  * from which the VM sets the variable after the loop, also if an error or `break` has left the body in the middle.
  *
  * u = u + v makes a new array in the interpreter.  If nothing else refers to the array that u had, and the new one
- * would have its type and size, the elements are set in place instead, which no program can tell apart. */
+ * would have its type and size, the elements are set in place instead, which no program can tell apart.  Otherwise, and
+ * for b = copy(a), the variable gets an array that the VM has made before the run (LOOP_MADE) and that no variable
+ * holds. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 /* -- arrangements -------------------------------------------------------------------------------------------------- */
@@ -29,7 +31,7 @@ static void arrange(const Loops *L, Arrangement *out) {
     *out = (Arrangement){{NULL}};
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
-        if (is_exchanged(v) && v->carried) out->holds[v->exchange - 1] = v->holds;
+        if (is_exchanged(v) && (v->carried || (L->replaces && v->live))) out->holds[v->exchange - 1] = v->holds;
     }
 }
 
@@ -101,16 +103,15 @@ static bool is_own(const Loops *L, const Var *v) {
     return own && L->in == L->root && !L->module && !L->callees;
 }
 
-/* Whether each iteration executes the assignment of the array x. */
-static bool may_exchange(Loops *L, const Var *v, const Value *x) {
+/* Whether each iteration executes the assignment of an array to v. */
+static bool may_exchange(Loops *L, const Var *v) {
     bool in_body = L->mode != MODE_PARALLEL && L->exchanging && L->block == L->exchanging;
-    if (!in_body || !is_own(L, v) || x->host.source < 0) return false;
-    if (L->out->replaces || (!v->exchange && L->nexchanged == LOOP_EXCHANGED)) return false;
+    if (!in_body || !is_own(L, v) || (!v->exchange && L->nexchanged == LOOP_EXCHANGED)) return false;
     return !kquery_node(kquery_body_of(L->job->loop), false, is_continue_behind, &L->pos);
 }
 
 qs_status kloop_hold_array(Loops *L, Var *v, const Value *x) {
-    if (!may_exchange(L, v, x)) return kloop_decline_array(L, v);
+    if (!may_exchange(L, v) || x->host.source < 0) return kloop_decline_array(L, v);
     if (!v->exchange) v->exchange = (uint8_t)++L->nexchanged, L->rearranges = L->changed = true;
     LoopValue *held = qarena_alloc(L->keep, sizeof *held);
     *held = x->host;
@@ -126,17 +127,73 @@ static bool is_loop_over(const Node *n, void *ud) {
     return items && items->kind == N_IDENT && items->u.ident.sym == ud;
 }
 
-qs_status kloop_replace_array(Loops *L, Var *v, const Value *x) {
-    bool plain = v->entry.kind == LOOP_ARRAY && v->entry.contiguous && v->entry.writable && !L->nexchanged,
-         done = false;
+/* -- new arrays ---------------------------------------------------------------------------------------------------- */
+const LoopValue *kloop_like(const Loops *L, const LoopValue *array) {
+    return array->source >= LOOP_MADE ? &L->like[array->source - LOOP_MADE] : array;
+}
+
+int64_t kloop_peek(Loops *L, int source, int axis, bool fix) {
+    if (source >= LOOP_MADE) source = L->like[source - LOOP_MADE].source;
+    return (fix ? L->job->extent : L->job->peek)(L->job->ud, source, axis);
+}
+
+/* Whether another variable holds the array. */
+static bool is_held_elsewhere(const Loops *L, const Var *v, int source) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *w = &L->root->vars[i];
+        if (w != v && w->kind == LOOP_ARRAY && w->holds && w->holds->source == source) return true;
+    }
+    return false;
+}
+
+/* Whether the array is that of a variable before the loop which the loop gives other arrays. */
+static bool is_entry(const Loops *L, int source) {
+    for (int i = 0; i < L->root->nvars; i++)
+        if (L->root->vars[i].kind == LOOP_ARRAY && L->root->vars[i].entry.source == source) return true;
+    return false;
+}
+
+/* Whether nothing but the variable refers to the array that it holds. */
+static bool is_alone(const Loops *L, const Var *v) {
+    const LoopValue *h = v->kind == LOOP_ARRAY ? v->holds : NULL;
+    if (!h || !h->contiguous || !h->writable || is_held_elsewhere(L, v, h->source)) return false;
+    return h->source >= LOOP_MADE || (is_entry(L, h->source) && L->job->sole(L->job->ud, h->source));
+}
+
+/* An array of the loop with the type and extents of another one, which no variable holds; false: there is none. */
+static bool find_free(Loops *L, const LoopValue *as, LoopValue *out) {
+    LoopResult *r = L->out;
+    const LoopValue *like = kloop_like(L, as);
+    int i = 0;
+    while (i < r->nmade && (r->made[i] != like->source || is_held_elsewhere(L, NULL, LOOP_MADE + i))) i++;
+    if (i == LOOP_MADE_MOST) return false;
+    if (i == r->nmade) r->made[r->nmade++] = like->source, L->changed = true;
+    *out = L->like[i] = *like;
+    out->source = LOOP_MADE + i, out->contiguous = out->unit_last = out->writable = true;
+    return true;
+}
+
+/* From here on arrangements contain all variables that something may read after an error. */
+static void begin_replacing(Loops *L) {
+    if (!L->replaces) L->replaces = L->changed = L->rearranges = true;
+}
+
+qs_status kloop_new_array(Loops *L, Var *v, const Value *x, bool *done) {
     void *sym = (void *)(uintptr_t)v->sym;
-    if (!plain || !is_own(L, v) || kquery_node(kquery_body_of(L->job->loop), true, is_loop_over, sym))
-        return kloop_decline_array(L, v);
-    if (!L->job->sole(L->job->ud, v->entry.source)) return kloop_decline_array(L, v);
-    Value array = {.what = WHAT_ARRAY, .host = v->entry, .name = v->sym->name, .sym = v->sym};
-    v->assigned = L->out->replaces = true;
-    TRY(kloop_row_replace(L, &array, x, &done));
-    return done ? QS_OK : kloop_decline_array(L, v);
+    const Value *as = kloop_row_array(x->row);
+    Value array = {.what = WHAT_ARRAY, .name = v->sym->name, .sym = v->sym};
+    if (!is_own(L, v) || kquery_node(kquery_body_of(L->job->loop), true, is_loop_over, sym)) return QS_OK;
+    bool alone = is_alone(L, v);
+    if (alone) array.host = *v->holds;
+    else if (!as || (v->assigned && v->kind != LOOP_ARRAY) || !may_exchange(L, v) ||
+             !find_free(L, &as->host, &array.host))
+        return QS_OK;
+    begin_replacing(L);
+    TRY(kloop_row_replace(L, &array, x, done));
+    if (!*done) return QS_OK;
+    if (x->host.kind != LOOP_ARRAY) L->out->replaces = true;
+    if (!alone) return kloop_assign(L, v, &array);
+    return v->assigned = true, QS_OK;
 }
 
 static qs_status lower_arrangement(Loops *L, NodeList body, int number) {

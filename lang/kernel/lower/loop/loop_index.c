@@ -71,7 +71,9 @@ static Layout layout_of(Loops *L, const Value *array) {
 
 KRef kloop_extent(Loops *L, const Value *array, int axis) {
     if (array->what == WHAT_ROW) return kloop_row_extent(L, array->row, axis);
-    Layout a = layout_of(L, array);
+    Value like = *array;
+    like.host = *kloop_like(L, &array->host);
+    Layout a = layout_of(L, &like);
     return kmemory_extent(&L->walk, &a, axis);
 }
 
@@ -468,7 +470,7 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     if (a->p.rank != a->n && !row)
         return kloop_decline(L, n->pos, "a slice of %s with another number of indices than dimensions", shown_name(a));
     Span s = {.all = all, .along = d, .axis = row ? 0 : d, .step = 1};
-    double step = 1, extent = all ? (double)L->job->peek(L->job->ud, a->base.host.source, s.axis) : 0;
+    double step = 1, extent = all ? (double)kloop_peek(L, a->base.host.source, s.axis, false) : 0;
     a->index[d] = kloop_const(L, 0);
     if (!all) {
         TRY(range_ends(L, n, &a->index[d], &s.last, &step));
@@ -477,7 +479,7 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     }
     bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && fabs(step) == 1 && !row && !L->no_vectors && !a->rows;
     if (!few) return long_slice(L, n, a, &s);
-    if (all) (void)L->job->extent(L->job->ud, a->base.host.source, d);
+    if (all) (void)kloop_peek(L, a->base.host.source, d, true);
     a->down[d - a->sliced] = step < 0;
     return a->count[d - a->sliced] = (int)extent, QS_OK;
 }
@@ -801,6 +803,11 @@ double kloop_slice_most(const Slice *s) {
 }
 
 int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
+const Value *kloop_slice_array(const Slice *s, bool *whole) {
+    *whole = s->a.spans == s->a.p.rank && s->a.n == s->a.p.rank;
+    for (int i = 0; i < s->a.spans; i++) *whole &= s->a.span[i].all;
+    return &s->a.base;
+}
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
 int kloop_slice_rank(const Slice *s) { return s->a.base.host.rank; }
 qs_dtype kloop_slice_dtype(const Slice *s) { return dtype_of(&s->a); }
@@ -850,8 +857,8 @@ bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
     int64_t extents[2] = {1, 1};
     if (h->kind != LOOP_ARRAY || h->rank > 2 || !is_element_type(L, (qs_dtype)h->dtype) || !h->contiguous) return false;
     for (int d = 0; d < h->rank; d++)
-        if (L->job->peek(L->job->ud, h->source, d) > LOOP_VECTOR_MAX) return false;
-    for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = L->job->extent(L->job->ud, h->source, d);
+        if (kloop_peek(L, h->source, d, false) > LOOP_VECTOR_MAX) return false;
+    for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = kloop_peek(L, h->source, d, true);
     if (extents[0] > LOOP_VECTOR_MAX || extents[1] > LOOP_VECTOR_MAX) return false;
     *rows = (int)extents[0], *cols = (int)extents[1];
     return *rows * *cols > 0 && *rows * *cols <= LOOP_VECTOR_MAX && (h->rank == 1 || *rows > 1);
@@ -886,11 +893,11 @@ static qs_status row_of_matrix(Loops *L, const Value *v, Number index, Value *ou
 
 static qs_status row_of_array(Loops *L, const Value *v, Number index, Value *out) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 2}};
-    int64_t n = L->job->peek(L->job->ud, v->host.source, 1);
+    int64_t n = kloop_peek(L, v->host.source, 1, false);
     if (n < 2 || n > LOOP_VECTOR_MAX || L->no_vectors || !is_element_type(L, dtype_of(&a)))
         return kloop_decline(L, L->pos, "a loop over rows that are long, or of %s; write for i = 0..n-1, and x[i,j]",
                              qdtype_info[dtype_of(&a)].name);
-    (void)L->job->extent(L->job->ud, v->host.source, 1);
+    (void)kloop_peek(L, v->host.source, 1, true);
     *out = kloop_vector(L, (int)n);
     out->f64 = kloop_width(L, dtype_of(&a));
     for (int i = 0; i < out->n; i++) {

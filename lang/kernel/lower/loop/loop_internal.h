@@ -278,10 +278,12 @@ typedef struct Loops {
     List lists[LOOP_LISTS];
     int nlists;
     Arrangement arrangement[LOOP_ARRANGEMENTS];
-    int narrangements, nexchanged; /* nexchanged: number of variables that exchange their arrays */
-    bool rearranges;               /* another variable belongs to the arrangements: the next pass finds them anew */
-    KRef arranged;                 /* LOCAL: the arrangement of this iteration; 0: no arrays are exchanged */
-    BlockScope *exchanging;        /* block of the outermost body; NULL: another part of the loop */
+    int narrangements, nexchanged;  /* nexchanged: number of variables that exchange their arrays */
+    bool replaces;                  /* arrays get new elements in place, or the loop makes arrays */
+    LoopValue like[LOOP_MADE_MOST]; /* the captured arrays whose type and extents the made ones have */
+    bool rearranges;                /* another variable belongs to the arrangements: the next pass finds them anew */
+    KRef arranged;                  /* LOCAL: the arrangement of this iteration; 0: no arrays are exchanged */
+    BlockScope *exchanging;         /* block of the outermost body; NULL: another part of the loop */
     struct {
         const Node *loop;
         int source;
@@ -402,10 +404,14 @@ void kloop_changed(Loops *L, Var *v, Value *x);    /* x is the array of v with c
 void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold the array have its elements */
 
 /* -- loop_exchange.c ----------------------------------------------------------------------------------------------- */
-void kloop_begin_arrays(Loops *L);                               /* at the beginning of a pass */
-qs_status kloop_read_array(Loops *L, Var *v, Value *out);        /* v: a LOOP_ARRAY */
-qs_status kloop_hold_array(Loops *L, Var *v, const Value *x);    /* v is set to the array x */
-qs_status kloop_replace_array(Loops *L, Var *v, const Value *x); /* v, a LOOP_ARRAY, is set to the row x */
+void kloop_begin_arrays(Loops *L);                            /* at the beginning of a pass */
+qs_status kloop_read_array(Loops *L, Var *v, Value *out);     /* v: a LOOP_ARRAY */
+qs_status kloop_hold_array(Loops *L, Var *v, const Value *x); /* v is set to the array x */
+/* v is set to a new array of the elements of the row x.  *done is false if it cannot hold one. */
+qs_status kloop_new_array(Loops *L, Var *v, const Value *x, bool *done);
+/* The captured array that has the extents of the array. */
+const LoopValue *kloop_like(const Loops *L, const LoopValue *array);
+int64_t kloop_peek(Loops *L, int source, int axis, bool fix); /* LoopJob.extent if fix, else LoopJob.peek */
 qs_status kloop_lower_body(Walk *w, Node *loop);
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
@@ -553,6 +559,7 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
+const Value *kloop_row_array(const Row *r); /* an array that may have the type and size of the row; NULL: none */
 /* Sets the elements of the array to the elements of the row v.  *done is false if the row may have another type or
  * size than the array. */
 qs_status kloop_row_replace(Loops *L, const Value *array, const Value *v, bool *done);
@@ -677,10 +684,11 @@ qs_status kloop_slice_set(Loops *L, const Slice *s, const KRef *k, Number v);
 int kloop_slice_param(Loops *L, const Slice *s);
 int kloop_slice_source(const Slice *s);
 qs_dtype kloop_slice_dtype(const Slice *s);
-int kloop_slice_rank(const Slice *s);             /* of its array */
-bool kloop_slice_is_mapped(const Slice *s);       /* the access mode may select an element several times */
-double kloop_slice_most(const Slice *s);          /* an upper bound of its number of elements */
-KRef kloop_slice_bound(Loops *L, const Slice *s); /* the same as an int64 in the code, for the guard */
+int kloop_slice_rank(const Slice *s);                        /* of its array */
+const Value *kloop_slice_array(const Slice *s, bool *whole); /* whole: the slice is the whole array */
+bool kloop_slice_is_mapped(const Slice *s);                  /* the access mode may select an element several times */
+double kloop_slice_most(const Slice *s);                     /* an upper bound of its number of elements */
+KRef kloop_slice_bound(Loops *L, const Slice *s);            /* the same as an int64 in the code, for the guard */
 LoopLimit kloop_slice_limit(Loops *L, const Slice *s, int most);
 const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */

@@ -137,7 +137,7 @@ bool kloop_is_masked(const Value *v) { return v->what == WHAT_ROW && v->row->mas
 
 bool kloop_is_row(const Loops *L, const Value *v) {
     (void)L;
-    return v->what == WHAT_ROW || (v->what == WHAT_ARRAY && v->host.rank == 1);
+    return v->what == WHAT_ROW || (v->what == WHAT_ARRAY && v->host.rank <= 2);
 }
 
 static bool same_extent(const SliceExtent *a, const SliceExtent *b) {
@@ -957,6 +957,10 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_from_int(L, arg[0]->n.count, 0, 0x1p48), QS_OK;
     if (!strcmp(name, "median") && nargs == 1) return median_row(L, arg[0], &out->num);
     if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
+    if (!strcmp(name, "copy") && nargs == 1) {
+        *out = (Value){.what = WHAT_ROW, .row = arg[0]};
+        return out->host.kind = args[0].what == WHAT_ARRAY ? LOOP_ARRAY : LOOP_UNSET, QS_OK;
+    }
     if (!of) return map_row(L, name, arg, nargs, out);
     Reducing z = begin_reduction(of, arg[0], nargs > 1 ? arg[1] : NULL);
     if (z.b && (z.a->block || z.b->block)) return kloop_decline(L, L->pos, "dotprod of blocks; write sum(a .* b)");
@@ -1036,11 +1040,19 @@ static qs_status is_alike(Loops *L, const Row *r, const Row *to, bool *out) {
     if (r->mask || r->form == ROW_FLAT || r->column || !r->block != !to->block) return QS_OK;
     if (!has_rank(r, kloop_slice_rank(to->slice))) return QS_OK;
     TRY(find_types(L, r, &d, &wide));
-    if (d != QS_F64 || wide < 0 || wanted != (wide ? QS_F64 : L->c->scalar_dtype)) return QS_OK;
+    if (wanted != (d != QS_F64 ? d : wide ? QS_F64 : L->c->scalar_dtype) || wide < 0) return QS_OK;
     if (r->block) TRY(meet_blocks(L, r->block, to->block));
     *out =
         r->block || same_extent(&r->n, &to->n) || kloop_require_equal(L, kloop_assumed(&r->n), kloop_assumed(&to->n));
     return QS_OK;
+}
+
+const Value *kloop_row_array(const Row *r) {
+    bool whole = false;
+    const Value *found = r->form == ROW_SLICE ? kloop_slice_array(r->slice, &whole) : NULL;
+    if (!whole) found = NULL;
+    for (int i = 0; i < count_args(r) && !found; i++) found = kloop_row_array(r->arg[i]);
+    return found;
 }
 
 qs_status kloop_row_replace(Loops *L, const Value *array, const Value *v, bool *done) {

@@ -588,7 +588,9 @@ static qs_status assign_array(Loops *L, Var *v, const Value *x) {
 }
 
 static qs_status assign_row(Loops *L, Var *v, const Value *x) {
-    if (v->kind == LOOP_ARRAY && (v->carried || v->live)) return kloop_replace_array(L, v, x);
+    bool array = v->kind == LOOP_ARRAY, held = array && (v->carried || v->live), done = false;
+    if (array || v->live || x->host.kind == LOOP_ARRAY) TRY(kloop_new_array(L, v, x, &done));
+    if (done || held) return done ? QS_OK : kloop_decline_array(L, v);
     TRY(hold_inside(L, v, LOOP_ROW, "an array"));
     v->home = L->block, v->val = *x;
     return kloop_keep_row(L, &v->val);

@@ -592,7 +592,7 @@ double kloop_value_before(Loops *L, KRef r, bool fix) {
         if (b.kind != LOOP_SOURCE) return NAN;
         L->changed |= fix;
         if (i->op == K_PARAM) return L->job->number(L->job->ud, b.index, fix);
-        return (double)(fix ? L->job->extent : L->job->peek)(L->job->ud, b.index, axis);
+        return (double)kloop_peek(L, b.index, axis, fix);
     }
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL && i->op != K_MIN && i->op != K_MAX) return NAN;
     x = kloop_value_before(L, i->a, fix), y = kloop_value_before(L, i->b, fix);
