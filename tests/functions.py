@@ -4,14 +4,15 @@
     tests/functions.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
 
 Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one
-result or two, early returns, loops, arrays that they read and write, captured globals, calls from loops, ints that
-overflow, errors, and calls that are too deep. It runs with `--loops never` and with `--loops always`, which compiles
-each of them; the text that it prints, with errors and their lines, must be the same."""
+result or two, early returns, loops, arrays that they read and write, strings and their characters, captured globals,
+calls from loops, ints that overflow, errors, and calls that are too deep. It runs with `--loops never` and with
+`--loops always`, which compiles each of them; the text that it prints, with errors and their lines, must be equal."""
 import operator, random, sys
 
 from programs import all_seeds, compare, options
 
 TYPES = ["", "", "", " : int", " : scalar", " : uint8", " : int64"]
+ARRAYS = [("", "w"), ("", "w"), (" : vec", "w"), (" : mat", "w"), (" : vec[int]", "wi"), ("", "wi")]
 
 
 class Group:
@@ -25,9 +26,19 @@ class Group:
         self.types = [[rng.choice(TYPES) if k else rng.choice(["", "", " : int"]) for k in range(n)]
                       for n in self.nparams]
         self.array = rng.random() < 0.3
+        self.array_type, self.array_argument = rng.choice(ARRAYS)
+        self.text = rng.random() < 0.2
 
     def params(self, i):
-        return ["n", "a", "b"][:self.nparams[i]] + (["v"] if self.array else [])
+        return ["n", "a", "b"][:self.nparams[i]] + self.passed("v", "s", "c")
+
+    def passed(self, array, text, character):
+        return ([array] if self.array else []) + ([text, character] if self.text else [])
+
+    def handed_on(self):
+        """The array and the strings in a call from a function of the group."""
+        at = self.rng.choice(["0", "mod(n,4)", "n"])
+        return self.passed("v", "s", self.rng.choice(["c", "c", '"k"', f"s[{at}]", f"(c < s[{at}] ? s[{at}] : c)"]))
 
     # -- expressions -----------------------------------------------------------------------------------------------
     def leaf(self, i):
@@ -36,6 +47,9 @@ class Group:
         if r.random() < 0.15: some.append("g")
         if r.random() < 0.15: some.append(f"int({r.choice(['n', '3', '40'])})")
         if self.array and r.random() < 0.5: some.append(f"v[{r.choice(['0', '3', 'n', 'mod(n,8)'])}]")
+        if self.text and r.random() < 0.5:
+            codes = ["ord(c)", "ord(s[mod(n,4)])", "strlen(s)"]
+            some.append(r.choice([*codes, "(s[n] == c ? 1 : 2)", '(c >= "k" ? 5 : 1)']))
         return r.choice(some)
 
     def plain(self, i, depth=0):
@@ -50,7 +64,7 @@ class Group:
         k = r.randrange(self.count)
         while self.nresults[k] > 1 and depth: k = r.randrange(self.count)
         less = r.choice(["n-1", "n-1", "n-2", "floor(n/2)"])
-        args = [less] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + (["v"] if self.array else [])
+        args = [less] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + self.handed_on()
         return k, f"{self.name}{k}({', '.join(args)})"
 
     def has_single(self): return any(n == 1 for n in self.nresults)
@@ -74,7 +88,8 @@ class Group:
     def function(self, i):
         r, outs = self.rng, ["y", "z"][:self.nresults[i]]
         kind = r.choice(["", "", "", " : int", " : scalar"]) if len(outs) == 1 else ""
-        head = ", ".join(p + t for p, t in zip(self.params(i), self.types[i] + [""]))
+        types = self.types[i] + self.passed(self.array_type, "", r.choice(["", " : string"]))
+        head = ", ".join(p + t for p, t in zip(self.params(i), types))
         result = f"[{', '.join(outs)}]" if len(outs) > 1 else outs[0] + kind
         base = [f"{o} = {self.plain(i)}" for o in outs]
         body = self.loop(i) if r.random() < 0.3 else []
@@ -89,7 +104,7 @@ class Group:
         for o in outs[1:]: body.append(f"{o} = {self.plain(i)}")
         if len(outs) > 1:
             k = [k for k in range(self.count) if self.nresults[k] > 1][0]
-            args = ["n-1"] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + (["v"] if self.array else [])
+            args = ["n-1"] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + self.handed_on()
             body = [f"[p, q] = {self.name}{k}({', '.join(args)})", "y = p + 1", f"z = q - {self.leaf(i)}"]
         lines = [f"function {result} = {self.name}{i}({head})"]
         if r.random() < 0.5: lines += ["    if n <= 0"] + ["        " + b for b in base] + ["        return", "    end"]
@@ -111,7 +126,7 @@ class Group:
         if r.random() < 0.3: lines += [f"    u[k] += y", f"    y -= {call}"]
         return [head] + ["    " + line for line in lines] + ["    end", "    y += sum(u)", "end"]
 
-    def text(self):
+    def lines(self):
         r, lines = self.rng, []
         for i in range(self.count): lines += self.function(i)
         for i in range(self.count): lines += self.caller(i) if self.nresults[i] == 1 else []
@@ -120,13 +135,14 @@ class Group:
             for n in (r.randint(2, 9), r.choice([3, 4.5, 7, "int(6)", "true"])):
                 some = [0, 1, 2.5, -3, 7, "int(5)", "true"]
                 args = [str(n)] + [str(r.choice(some)) for _ in range(self.nparams[i] - 1)]
-                args += ["w"] if self.array else []
+                text, character = r.choice(['"hello"', "word"]), r.choice(['"k"', '"a"', "word[1]"])
+                args += self.passed(self.array_argument, text, character)
                 if self.nresults[i] == 1 and r.random() < 0.5:
                     calls.append(f"show({self.name}_loop{i}({', '.join(args)}))")
                 for _ in range(2):
                     if self.nresults[i] == 1: calls.append(f"show({self.name}{i}({', '.join(args)}))")
                     else: calls.append(f"[p, q] = {self.name}{i}({', '.join(args)}); show(p); show(q)")
-        if self.array: calls.append("print w")
+        if self.array: calls.append("print " + self.array_argument)
         for c in calls: lines += ["try", "    " + c, "catch e", '    print "caught: ", e, " ", e.line', "end"]
         return lines
 
@@ -135,13 +151,16 @@ HEAD = """function [] = show(x)
   printf("%s %.17g", type(x), x)
 end
 g = 3
-w = linspace(1, 8, 8)"""
+w = linspace(1, 8, 8)
+wi = int(1..8)
+word = "quasar"
+"""
 
 
 def program(seed):
     rng = random.Random(seed)
     lines = [HEAD]
-    for k in range(4): lines += Group(rng, f"{'fhkm'[k]}").text()
+    for k in range(4): lines += Group(rng, f"{'fhkm'[k]}").lines()
     return "\n".join(lines) + "\n"
 
 

@@ -235,17 +235,19 @@ static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran
     return qundo_free(vm, &c->undo), status;
 }
 
-static qs_value result_value(const FunctionRun *c, int i) {
+static qs_status result_value(const FunctionRun *c, int i, qs_value *out) {
+    const char text[1] = {(char)c->ints[i + 1]};
     switch (c->v->code.kind[i]) {
-    case LOOP_INT: return qs_int(c->ints[i + 1]);
-    case LOOP_BOOL: return qs_bool(c->reals[i + 1] != 0);
-    default: return qs_num(c->reals[i + 1]);
+    case LOOP_INT: return *out = qs_int(c->ints[i + 1]), QS_OK;
+    case LOOP_BOOL: return *out = qs_bool(c->reals[i + 1] != 0), QS_OK;
+    case LOOP_CHAR: return qs_string(c->run.vm, text, 1, out);
+    default: return *out = qs_num(c->reals[i + 1]), QS_OK;
     }
 }
 
 static qs_status leave(FunctionRun *c) {
     qs_value results[LOOP_RESULTS] = {qs_nil()};
-    for (int i = 0; i < c->v->code.nresults; i++) results[i] = result_value(c, i);
+    for (int i = 0; i < c->v->code.nresults; i++) TRY(result_value(c, i, &results[i]));
     return qinvoke_leave(c->run.vm, c->f, results, c->v->code.nresults);
 }
 

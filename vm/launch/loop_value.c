@@ -194,10 +194,13 @@ static void ask_library(void *ud, Str *name, LoopValue *out) {
     *out = slot >= 0 ? value_of(a, FROM_GLOBAL, -1, slot, NULL) : (LoopValue){.kind = LOOP_OTHER};
 }
 
-static bool ask_class(void *ud, const void *cls, const Func *f, int param) {
+static bool ask_takes(void *ud, const LoopValue *v, const Func *f, int param) {
     const Asking *a = ud;
+    Ctx *c = qvm_ctx(a->e.vm);
     const Type *t = qvm_param_type(a->e.vm, f, param);
-    return cls && t && t == ((const Class *)cls)->type;
+    if (t && v->kind == LOOP_ARRAY)
+        return qtype_accepts(c, t, qtype_array(c, qtype_num(c, (qs_dtype)v->dtype), v->rank));
+    return t && v->cls && t == ((const Class *)v->cls)->type;
 }
 
 /* The vector is in a register of the interpreter. */
@@ -295,7 +298,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .method = ask_method,
                    .overload = ask_overload,
                    .library = ask_library,
-                   .is_of_class = ask_class,
+                   .takes = ask_takes,
                    .extent = ask_extent,
                    .text = ask_text,
                    .peek = ask_peek,

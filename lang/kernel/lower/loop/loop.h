@@ -148,7 +148,8 @@ typedef struct {
     void (*overload)(void *ud, int of, int n, LoopValue *out);
     /* The function with this name of stdlib/kernels.q; LOOP_OTHER: there is none. */
     void (*library)(void *ud, Str *name, LoopValue *out);
-    bool (*is_of_class)(void *ud, const void *cls, const Func *f, int param); /* that parameter `param` of f requires */
+    /* whether parameter `param` of f takes the array or object without a conversion */
+    bool (*takes)(void *ud, const LoopValue *v, const Func *f, int param);
     /* the vector whose elements the loop goes through, if its range is no N_RANGE */
     void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */

@@ -349,6 +349,8 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
         if (args[0].what == WHAT_STRING) outs->num = kloop_text_length(L, args);
         return QS_OK;
     }
+    if (nargs == 1 && args[0].what == WHAT_CHAR && !strcmp(name, "ord"))
+        return *outs = (Value){.what = WHAT_NUMBER, .num = kloop_from_int(L, args[0].num.v, 0, 127)}, QS_OK;
     bool made = false, largest = !strcmp(name, "max");
     if (wanted == 2 && nargs == 1 && (largest || !strcmp(name, "min"))) { /* [m, i] = max(x) */
         Value again = args[0];
@@ -394,8 +396,8 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     if (!t) return QS_OK;
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
     bool given = p >= f->params && p < f->params + f->nparams;
-    if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.cls, f, (int)(p - f->params)))
-        return QS_OK;
+    bool asks = given && (v->what == WHAT_OBJECT || v->what == WHAT_ARRAY);
+    if (asks && L->job->takes(L->job->ud, &v->host, f, (int)(p - f->params))) return QS_OK;
     if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (name && (kloop_has_shape(name->s, v) ||
                  ((v->what == WHAT_STRING || v->what == WHAT_CHAR) && !strcmp(name->s, "string"))))

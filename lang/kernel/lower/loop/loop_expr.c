@@ -55,9 +55,15 @@ static bool take_code_back(Walk *w, void *ud) {
     return true;
 }
 
+static Value make_character(Loops *L, Number code) {
+    return (Value){.what = WHAT_CHAR, .num = kloop_int(kloop_to_int(L, code).v, 0, 127)};
+}
+
 static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     Loops *L = (Loops *)w;
     Number x, y;
+    if (a->what == WHAT_CHAR && b->what == WHAT_CHAR)
+        return *out = make_character(L, kloop_choose(L, c, a->num, b->num)), QS_OK;
     TRY(a_number(L, a, &x));
     TRY(a_number(L, b, &y));
     if ((x.kind == LOOP_COMPLEX) != (y.kind == LOOP_COMPLEX) || x.maybe || y.maybe)
@@ -65,21 +71,33 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
 }
 
-/* A choice whose sides may fail, so only one is computed. */
+/* A choice whose sides may fail, so only one is computed.  Either both sides are characters or none is. */
+typedef struct {
+    Join join;
+    bool chars;
+} Choice;
+
 static void *choice(Walk *w, const Node *n, KRef cond) {
-    Join *j = qarena_alloc(w->arena, sizeof *j);
+    Choice *s = qarena_alloc(w->arena, sizeof *s);
     (void)n, (void)cond;
-    return *j = kloop_begin_join((Loops *)w), j;
+    return *s = (Choice){.join = kloop_begin_join((Loops *)w)}, s;
 }
 
 static qs_status choice_set(Walk *w, void *ud, Value *v) {
-    Number x;
-    TRY(a_number((Loops *)w, v, &x));
-    return kloop_join_add((Loops *)w, ud, x);
+    Choice *s = ud;
+    Number x = v->num;
+    bool is_char = v->what == WHAT_CHAR, first = !s->join.any;
+    if (!is_char || !(first || s->chars)) TRY(a_number((Loops *)w, v, &x));
+    if (s->chars && !is_char) return kloop_decline((Loops *)w, w->pos, "a character or a number");
+    if (first) s->chars = is_char;
+    return kloop_join_add((Loops *)w, &s->join, x);
 }
 
 static void choice_get(Walk *w, void *ud, Value *out) {
-    *out = (Value){.what = WHAT_NUMBER, .num = kloop_join_end((Loops *)w, ud)};
+    Loops *L = (Loops *)w;
+    const Choice *s = ud;
+    Number n = kloop_join_end(L, &s->join);
+    *out = s->chars ? make_character(L, n) : (Value){.what = WHAT_NUMBER, .num = n};
 }
 
 static void boolean_value(Walk *w, KRef c, Value *out) {

@@ -30,8 +30,9 @@ enum { ROUNDS = 12, SPECS = 24 };
 #define EXPECTED_MOST 0x1p32 /* the magnitude of numbers that are passed as INTEGRAL */
 
 /* How an argument is passed.  A number that is certainly integral is an INT for a parameter that converts it to one.
- * INTEGRAL: a number that is assumed to be integral; FIXED: a value that is the same in each call, such as an array. */
-typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
+ * INTEGRAL: a number that is assumed to be integral; CHAR: the code of a character; FIXED: a value that is the same in
+ * each call, such as an array. */
+typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_CHAR, PASS_FIXED } Pass;
 
 typedef struct Spec {
     struct Spec *next;
@@ -158,8 +159,9 @@ uint8_t kfunction_kind(const Func *f, int param, uint8_t kind, double v) {
 static qs_status pass_of(Loops *L, const Func *f, int param, const Value *v, uint8_t *out) {
     const Param *p = &f->params[param];
     bool function = v->what == WHAT_FUNCTION && !v->caught;
-    *out = PASS_FIXED;
+    *out = v->what == WHAT_CHAR ? PASS_CHAR : PASS_FIXED;
     if (v->what == WHAT_ARRAY || v->what == WHAT_OBJECT || function) return QS_OK;
+    if (v->what == WHAT_STRING || v->what == WHAT_CHAR) return QS_OK;
     if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX)
         return kloop_decline(L, L->pos, "a call of itself with an argument that is made in it and is no number");
     if (v->num.kind == LOOP_MIXED) return kloop_decline(L, L->pos, "a call of itself with a number of several types");
@@ -195,8 +197,9 @@ static KRef passed(Loops *L, uint8_t pass, Number n, KRef *fits) {
 }
 
 static bool same_value(const Value *a, const Value *b) {
+    bool same_text = a->text == b->text || (a->text && b->text && qstr_equal(a->text, b->text));
     return a->what == b->what && a->host.source == b->host.source && a->host.func == b->host.func &&
-           a->mods.access == b->mods.access;
+           a->mods.access == b->mods.access && same_text;
 }
 
 static bool is_same(const Spec *s, const Callee *f, const uint8_t *pass, const Value *args, int n, int wanted) {
@@ -268,6 +271,7 @@ static Number result_number(Loops *L, const Spec *s, int i, KRef v) {
         qdtype_int_span(d, &lo, &hi);
         return kloop_int(v, lo, hi);
     }
+    if (kind == LOOP_CHAR) return kloop_int(v, 0, 127);
     return kind == LOOP_INT ? kloop_wide(L, v) : kind == LOOP_BOOL ? kloop_bool(v) : kloop_num(v);
 }
 
@@ -275,7 +279,8 @@ static void emit_results(Loops *L, const Spec *s, KRef call, Value *outs) {
     for (int i = 0; i < s->wanted; i++) {
         KRef v =
             kloop_emit(L, (KMake){K_RESULT, .own = dtype_of_kind(s->result[i]), .a = call, .imm = (uint64_t)i + 1});
-        outs[i] = (Value){.what = WHAT_NUMBER, .num = result_number(L, s, i, v)};
+        outs[i] =
+            (Value){.what = s->result[i] == LOOP_CHAR ? WHAT_CHAR : WHAT_NUMBER, .num = result_number(L, s, i, v)};
     }
 }
 
@@ -362,18 +367,21 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
         if (s->pass[i] == PASS_FIXED) continue;
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
-        args[i].num = s->pass[i] == PASS_INTEGRAL ? kloop_from_int(L, v, -EXPECTED_MOST, EXPECTED_MOST)
-                      : s->pass[i] == PASS_NUM    ? kloop_num(v)
-                      : s->pass[i] == PASS_BOOL   ? kloop_bool(v)
-                                                  : kloop_wide(L, v);
+        if (s->pass[i] == PASS_CHAR) args[i].what = WHAT_CHAR;
+        args[i].num = s->pass[i] == PASS_CHAR       ? kloop_int(v, 0, 127)
+                      : s->pass[i] == PASS_INTEGRAL ? kloop_from_int(L, v, -EXPECTED_MOST, EXPECTED_MOST)
+                      : s->pass[i] == PASS_NUM      ? kloop_num(v)
+                      : s->pass[i] == PASS_BOOL     ? kloop_bool(v)
+                                                    : kloop_wide(L, v);
     }
 }
 
 /* Learns the kinds of the results, or checks that they are as before. */
 static qs_status learn_results(Loops *L, Spec *s, const Value *outs) {
     for (int i = 0; i < s->wanted; i++) {
-        uint8_t kind = outs[i].what == WHAT_NUMBER ? outs[i].num.kind : LOOP_OTHER;
-        if (kind != LOOP_NUM && kind != LOOP_INT && kind != LOOP_BOOL)
+        What what = outs[i].what;
+        uint8_t kind = what == WHAT_NUMBER ? outs[i].num.kind : what == WHAT_CHAR ? LOOP_CHAR : LOOP_OTHER;
+        if (kind != LOOP_NUM && kind != LOOP_INT && kind != LOOP_BOOL && kind != LOOP_CHAR)
             return kloop_decline(L, s->func->pos, "a result of %s is no number, or has several types",
                                  s->func->name->s);
         if (s->known && s->result[i] != kind)
@@ -416,7 +424,7 @@ static qs_status function_pass(Walk *w, Arena *scratch) {
     kfunction_fail_unless(L, kloop_op(L, K_LT, kloop_i64(L, 0), L->left_frames));
     TRY(lower_body(L, s, outs));
     for (int i = 0; known && i < s->wanted; i++)
-        if (outs[i].what == WHAT_NUMBER) kbuild_set(w, kept[i], outs[i].num.v);
+        if (outs[i].what == WHAT_NUMBER || outs[i].what == WHAT_CHAR) kbuild_set(w, kept[i], outs[i].num.v);
     kloop_flow(L, K_BREAK, 0);
     kbuild_end(w);
     L->f->noutputs = 0;
@@ -443,8 +451,12 @@ static qs_status compile_spec(LoopModule *m, Spec *s) {
 static qs_status compile_rounds(LoopModule *m) {
     for (int round = 0; round < ROUNDS; round++) {
         m->again = false;
-        for (Spec *s = m->first; s && !m->restart; s = s->next) TRY(compile_spec(m, s));
-        if (m->restart) return QS_OK;
+        for (Spec *s = m->first; s; s = s->next) {
+            qs_status status = compile_spec(m, s);
+            if (m->restart && status == QS_EVALUE) return QS_OK; /* refused without the assumption */
+            TRY(status);
+            if (m->restart) return QS_OK;
+        }
         if (m->again) continue;
         for (Spec *s = m->first; s; s = s->next)
             if (!s->known) return kloop_decline(&s->L, s->func->pos, "%s never ends", s->func->name->s);
@@ -494,7 +506,7 @@ static void build_entry(Loops *L, const Spec *s, const Value *args) {
     out->nresults = s->wanted;
     for (int i = 0; i < s->wanted; i++) {
         out->kind[i] = s->result[i];
-        bool is_int = s->result[i] == LOOP_INT;
+        bool is_int = s->result[i] == LOOP_INT || s->result[i] == LOOP_CHAR;
         store_result(L, is_int ? LOOP_INTS : LOOP_REALS, i + 1,
                      is_int ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
     }

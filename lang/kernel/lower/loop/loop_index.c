@@ -561,8 +561,6 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         if (mask && a->n == 1) return a->mask = v, L->pos = n->pos, QS_OK;
         if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
             return kloop_decline(L, n->pos, "an index that is no real number; write a loop over the indices");
-        if (a->text && !kloop_expect_int(L, &v.num) && !kloop_as_int(L, v.num))
-            return kloop_decline(L, n->pos, "an index of a string that may have a fraction");
         a->index[i] = v.num;
         if (a->base.what == WHAT_VECTOR && i < 2) a->sub[i].index = v.num;
     }
