@@ -30,7 +30,7 @@ class Group:
         self.text = rng.random() < 0.2
 
     def params(self, i):
-        return ["n", "a", "b"][:self.nparams[i]] + self.passed("v", "s", "c")
+        return ["n", "a", "b"][:self.nparams[i]] + self.passed("v", "s", "h")
 
     def passed(self, array, text, character):
         return ([array] if self.array else []) + ([text, character] if self.text else [])
@@ -38,7 +38,7 @@ class Group:
     def handed_on(self):
         """The array and the strings in a call from a function of the group."""
         at = self.rng.choice(["0", "mod(n,4)", "n"])
-        return self.passed("v", "s", self.rng.choice(["c", "c", '"k"', f"s[{at}]", f"(c < s[{at}] ? s[{at}] : c)"]))
+        return self.passed("v", "s", self.rng.choice(["h", "h", '"k"', f"s[{at}]", f"(h < s[{at}] ? s[{at}] : h)"]))
 
     # -- expressions -----------------------------------------------------------------------------------------------
     def leaf(self, i):
@@ -48,8 +48,8 @@ class Group:
         if r.random() < 0.15: some.append(f"int({r.choice(['n', '3', '40'])})")
         if self.array and r.random() < 0.5: some.append(f"v[{r.choice(['0', '3', 'n', 'mod(n,8)'])}]")
         if self.text and r.random() < 0.5:
-            codes = ["ord(c)", "ord(s[mod(n,4)])", "strlen(s)"]
-            some.append(r.choice([*codes, "(s[n] == c ? 1 : 2)", '(c >= "k" ? 5 : 1)']))
+            codes = ["ord(h)", "ord(s[mod(n,4)])", "strlen(s)"]
+            some.append(r.choice([*codes, "(s[n] == h ? 1 : 2)", '(h >= "k" ? 5 : 1)']))
         return r.choice(some)
 
     def plain(self, i, depth=0):

@@ -61,7 +61,7 @@ typedef struct {
     qs_value value[MAX_ENTRIES];
     int64_t frames;
     double reals[LOOP_RESULTS + 1];
-    int64_t ints[LOOP_RESULTS + 1];
+    int64_t ints[2 * LOOP_RESULTS + 1];
     Undo undo;
 } FunctionRun;
 
@@ -183,7 +183,7 @@ static qs_status bind_params(Run *run) {
         case LOOP_ARGUMENT: qloop_bind_value(&run->bound, i, c->f->base[b->index], p, false); break;
         case LOOP_FRAMES: qbind_number(&run->bound, i, (uint64_t)c->frames, 8); break;
         case LOOP_REALS: qbind_memory(&run->bound, i, c->reals, LOOP_RESULTS + 1); break;
-        case LOOP_INTS: qbind_memory(&run->bound, i, c->ints, LOOP_RESULTS + 1); break;
+        case LOOP_INTS: qbind_memory(&run->bound, i, c->ints, 2 * LOOP_RESULTS + 1); break;
         default: qloop_bind_value(&run->bound, i, c->value[b->index], p, b->kind == LOOP_IMAGINARY); break;
         }
     }
@@ -237,7 +237,8 @@ static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran
 
 static qs_status result_value(const FunctionRun *c, int i, qs_value *out) {
     const char text[1] = {(char)c->ints[i + 1]};
-    switch (c->v->code.kind[i]) {
+    uint8_t kind = c->v->code.kind[i];
+    switch (kind == LOOP_MIXED ? (uint8_t)c->ints[LOOP_RESULTS + i + 1] : kind) {
     case LOOP_INT: return *out = qs_int(c->ints[i + 1]), QS_OK;
     case LOOP_BOOL: return *out = qs_bool(c->reals[i + 1] != 0), QS_OK;
     case LOOP_CHAR: return qs_string(c->run.vm, text, 1, out);

@@ -380,7 +380,9 @@ typedef struct {
     bool assumes;    /* it does so: if it fails, code without assumptions may not */
     LoopCode entry;  /* func NULL: the compiler declined the function, for the reason `why` */
     int nresults;
-    uint8_t kind[LOOP_RESULTS]; /* LOOP_NUM, LOOP_BOOL: result i is reals[i+1]; LOOP_INT: wholes[i+1] */
+    /* LOOP_NUM, LOOP_BOOL: result i is reals[i+1]; LOOP_INT, LOOP_CHAR: ints[i+1]; LOOP_MIXED: its type is
+     * ints[LOOP_RESULTS+i+1] */
+    uint8_t kind[LOOP_RESULTS];
     const Source *src;
     uint32_t why_pos;
     char why[LOOP_WHY];

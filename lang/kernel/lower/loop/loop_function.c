@@ -30,9 +30,13 @@ enum { ROUNDS = 12, SPECS = 24 };
 #define EXPECTED_MOST 0x1p32 /* the magnitude of numbers that are passed as INTEGRAL */
 
 /* How an argument is passed.  A number that is certainly integral is an INT for a parameter that converts it to one.
- * INTEGRAL: a number that is assumed to be integral; CHAR: the code of a character; FIXED: a value that is the same in
- * each call, such as an array. */
-typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_CHAR, PASS_FIXED } Pass;
+ * INTEGRAL: a number that is assumed to be integral; CHAR: the code of a character; MIXED: a number of several types,
+ * as MIXED_SLOTS values; FIXED: a value that is the same in each call, such as an array. */
+typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_CHAR, PASS_MIXED, PASS_FIXED } Pass;
+
+/* A LOOP_MIXED in arguments and results: the value as float64, the int64 if it is an int, and its type (LoopKind). */
+enum { MIXED_SLOTS = 3 };
+static const uint8_t mixed_dtypes[MIXED_SLOTS] = {QS_F64, QS_I64, QS_I64};
 
 typedef struct Spec {
     struct Spec *next;
@@ -128,12 +132,14 @@ static bool is_expected(const LoopModule *m, const Func *f, int param) {
     return false;
 }
 
+static int slots_of(uint8_t pass) { return pass == PASS_FIXED ? 0 : pass == PASS_MIXED ? MIXED_SLOTS : 1; }
+
 void kfunction_expect_int(Loops *L, int slot) {
     LoopModule *m = L->module;
     const Spec *s = L->spec;
     int param = 0, k = 0;
     if (!m || !m->out || !m->out->may_assume || !s || slot < 1) return;
-    while (param < s->nargs && (s->pass[param] == PASS_FIXED || ++k < slot)) param++;
+    while (param < s->nargs && (k += slots_of(s->pass[param])) < slot) param++;
     if (param >= s->nargs || s->pass[param] != PASS_NUM || is_expected(m, s->func, param)) return;
     for (k = 0; k < m->nexpected && m->expected[k].func != s->func;) k++;
     if (k == EXPECTING) return;
@@ -164,7 +170,7 @@ static qs_status pass_of(Loops *L, const Func *f, int param, const Value *v, uin
     if (v->what == WHAT_STRING || v->what == WHAT_CHAR) return QS_OK;
     if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX)
         return kloop_decline(L, L->pos, "a call of itself with an argument that is made in it and is no number");
-    if (v->num.kind == LOOP_MIXED) return kloop_decline(L, L->pos, "a call of itself with a number of several types");
+    if (v->num.kind == LOOP_MIXED) return *out = PASS_MIXED, QS_OK;
     qs_dtype d;
     bool converts = v->num.kind == LOOP_NUM && kloop_twin(L, v->num) && is_integer_param(p, &d);
     *out = v->num.kind == LOOP_INT || converts ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
@@ -188,6 +194,27 @@ static KRef passed_integral(Loops *L, Number n, KRef *fits) {
     KRef positive = kloop_op(L, K_LT, zero, kloop_op(L, K_DIV, kloop_f64(L, 1), x));
     *fits = kloop_op(L, K_AND, *fits, kloop_op(L, K_OR, kloop_op(L, K_NE, x, zero), positive));
     return t;
+}
+
+/* The parts of a number as mixed_dtypes has them. */
+static void split_mixed(Loops *L, Number n, KRef *part) {
+    Number m = kloop_mixed(L, n);
+    KRef type = kloop_i64(L, LOOP_NUM);
+    if (m.is_int)
+        type = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = m.is_int, .b = kloop_i64(L, LOOP_INT), .c = type});
+    if (m.is_bool)
+        type = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = m.is_bool, .b = kloop_i64(L, LOOP_BOOL), .c = type});
+    part[0] = m.v, part[1] = m.twin ? m.twin : kloop_i64(L, 0), part[2] = type;
+}
+
+static Number join_mixed(Loops *L, const KRef *part) {
+    return (Number){.kind = LOOP_MIXED,
+                    .v = part[0],
+                    .twin = part[1],
+                    .is_int = kloop_op(L, K_EQ, part[2], kloop_i64(L, LOOP_INT)),
+                    .is_bool = kloop_op(L, K_EQ, part[2], kloop_i64(L, LOOP_BOOL)),
+                    .lo = -0x1p63,
+                    .hi = 0x1p63};
 }
 
 static KRef passed(Loops *L, uint8_t pass, Number n, KRef *fits) {
@@ -236,7 +263,12 @@ static qs_status spec_for(Loops *L, const Callee *callee, const Args *args, int 
     if (!f.func->ncaptures) f.source = -1;
     if (args->n != f.func->nparams || args->n >= KIR_SLOTS || wanted > LOOP_RESULTS)
         return kloop_decline(L, L->pos, "a call of itself with another number of arguments than parameters");
-    for (int i = 0; i < args->n; i++) TRY(pass_of(L, f.func, i, &args->at[i], &pass[i]));
+    int slots = 1;
+    for (int i = 0; i < args->n; i++) {
+        TRY(pass_of(L, f.func, i, &args->at[i], &pass[i]));
+        if ((slots += slots_of(pass[i])) > KIR_SLOTS)
+            return kloop_decline(L, L->pos, "a call of itself with many numbers of several types");
+    }
     for (Spec *s = m->first; s; s = s->next)
         if (is_same(s, &f, pass, args->at, args->n, wanted)) return *out = s, QS_OK;
     if (m->nspecs == SPECS) return kloop_decline(L, L->pos, "calls of itself with many kinds of arguments");
@@ -253,13 +285,15 @@ bool kfunction_is_open(const Loops *L, const Func *f) {
 
 /* If a number is not integral, as was assumed, the function may open no frame, and so fails. */
 static void emit_arguments(Loops *L, const Spec *s, KRef left, const Value *args) {
-    KRef v[KIR_SLOTS], fits = kbuild_int(&L->walk, QS_B1, 1);
-    for (int i = 0; i < s->nargs; i++)
-        if (s->pass[i] != PASS_FIXED) v[i] = passed(L, s->pass[i], args[i].num, &fits);
+    KRef v[KIR_SLOTS * MIXED_SLOTS], fits = kbuild_int(&L->walk, QS_B1, 1);
+    int n = 0;
+    for (int i = 0; i < s->nargs; n += slots_of(s->pass[i++])) {
+        if (s->pass[i] == PASS_MIXED) split_mixed(L, args[i].num, &v[n]);
+        else if (s->pass[i] != PASS_FIXED) v[n] = passed(L, s->pass[i], args[i].num, &fits);
+    }
     left = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = fits, .b = left, .c = kloop_i64(L, 0)});
     kloop_emit(L, (KMake){K_ARG, .a = left});
-    for (int i = 0, slot = 1; i < s->nargs; i++)
-        if (s->pass[i] != PASS_FIXED) kloop_emit(L, (KMake){K_ARG, .a = v[i], .imm = (uint64_t)slot++});
+    for (int slot = 1; slot <= n; slot++) kloop_emit(L, (KMake){K_ARG, .a = v[slot - 1], .imm = (uint64_t)slot});
 }
 
 /* An int that was converted to a declared type is within its bounds. */
@@ -276,9 +310,16 @@ static Number result_number(Loops *L, const Spec *s, int i, KRef v) {
 }
 
 static void emit_results(Loops *L, const Spec *s, KRef call, Value *outs) {
+    uint64_t slot = 1;
     for (int i = 0; i < s->wanted; i++) {
-        KRef v =
-            kloop_emit(L, (KMake){K_RESULT, .own = dtype_of_kind(s->result[i]), .a = call, .imm = (uint64_t)i + 1});
+        if (s->result[i] == LOOP_MIXED) {
+            KRef part[MIXED_SLOTS];
+            for (int k = 0; k < MIXED_SLOTS; k++)
+                part[k] = kloop_emit(L, (KMake){K_RESULT, .own = (qs_dtype)mixed_dtypes[k], .a = call, .imm = slot++});
+            outs[i] = (Value){.what = WHAT_NUMBER, .num = join_mixed(L, part)};
+            continue;
+        }
+        KRef v = kloop_emit(L, (KMake){K_RESULT, .own = dtype_of_kind(s->result[i]), .a = call, .imm = slot++});
         outs[i] =
             (Value){.what = s->result[i] == LOOP_CHAR ? WHAT_CHAR : WHAT_NUMBER, .num = result_number(L, s, i, v)};
     }
@@ -349,7 +390,8 @@ static void begin_function(Loops *L, const Spec *s, Arena *scratch) {
     L->f->rank = 1, L->f->serial = L->f->strict = true;
     L->f->inputs[L->f->ninputs++] = QS_I64;
     for (int i = 0; i < s->nargs; i++)
-        if (s->pass[i] != PASS_FIXED) L->f->inputs[L->f->ninputs++] = (uint8_t)dtype_of(s->pass[i]);
+        for (int k = 0; k < slots_of(s->pass[i]); k++)
+            L->f->inputs[L->f->ninputs++] = s->pass[i] == PASS_MIXED ? mixed_dtypes[k] : (uint8_t)dtype_of(s->pass[i]);
     sync_params(L);
     L->mode = MODE_EXACT, L->in = L->root, L->exits = NULL, L->pending = false;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0, L->nwraps = 0;
@@ -365,6 +407,12 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
     for (int i = 0, slot = 1; i < s->nargs; i++) {
         args[i] = s->fixed[i];
         if (s->pass[i] == PASS_FIXED) continue;
+        if (s->pass[i] == PASS_MIXED) {
+            KRef part[MIXED_SLOTS];
+            for (int k = 0; k < MIXED_SLOTS; k++) part[k] = get_input(L, slot++);
+            args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name, .num = join_mixed(L, part)};
+            continue;
+        }
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
         if (s->pass[i] == PASS_CHAR) args[i].what = WHAT_CHAR;
@@ -376,18 +424,24 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
     }
 }
 
-/* Learns the kinds of the results, or checks that they are as before. */
+static bool is_real(uint8_t kind) { return kind >= LOOP_NUM && kind <= LOOP_MIXED; }
+
+/* Learns the kinds of the results.  Numbers of different types are LOOP_MIXED in all passes from then on. */
 static qs_status learn_results(Loops *L, Spec *s, const Value *outs) {
+    int slots = 1;
     for (int i = 0; i < s->wanted; i++) {
         What what = outs[i].what;
         uint8_t kind = what == WHAT_NUMBER ? outs[i].num.kind : what == WHAT_CHAR ? LOOP_CHAR : LOOP_OTHER;
-        if (kind != LOOP_NUM && kind != LOOP_INT && kind != LOOP_BOOL && kind != LOOP_CHAR)
-            return kloop_decline(L, s->func->pos, "a result of %s is no number, or has several types",
-                                 s->func->name->s);
-        if (s->known && s->result[i] != kind)
+        if (!is_real(kind) && kind != LOOP_CHAR)
+            return kloop_decline(L, s->func->pos, "a result of %s is no real number", s->func->name->s);
+        bool differs = s->known && s->result[i] != kind;
+        if (differs && !(is_real(kind) && is_real(s->result[i])))
             return kloop_decline(L, s->func->pos, "a result of %s is of several kinds", s->func->name->s);
-        s->result[i] = kind;
+        if (differs && s->result[i] != LOOP_MIXED) L->changed = L->module->again = true;
+        s->result[i] = differs ? LOOP_MIXED : kind;
     }
+    for (int i = 0; i < s->wanted; i++) slots += s->result[i] == LOOP_MIXED ? MIXED_SLOTS : 1;
+    if (slots > KIR_SLOTS) return kloop_decline(L, s->func->pos, "%s has many results", s->func->name->s);
     if (!s->known) s->known = L->changed = L->module->again = true;
     return QS_OK;
 }
@@ -410,29 +464,56 @@ static qs_status lower_body(Loops *L, Spec *s, Value *outs) {
     return learn_results(L, s, outs);
 }
 
+/* The LOCALs of the results, in the order of the outputs, and their types. */
+typedef struct {
+    KRef at[LOOP_RESULTS * MIXED_SLOTS];
+    uint8_t kind[LOOP_RESULTS];
+} Kept;
+
+static void begin_results(Loops *L, const Spec *s, Kept *kept) {
+    L->f->outputs[L->f->noutputs++] = QS_B1;
+    for (int i = 0; s->known && i < s->wanted; i++) {
+        bool mixed = (kept->kind[i] = s->result[i]) == LOOP_MIXED;
+        for (int k = 0; k < (mixed ? MIXED_SLOTS : 1); k++) {
+            qs_dtype d = mixed ? (qs_dtype)mixed_dtypes[k] : dtype_of_kind(s->result[i]);
+            kept->at[L->f->noutputs - 1] = kbuild_local(&L->walk, kbuild_int(&L->walk, d, 0));
+            L->f->outputs[L->f->noutputs++] = (uint8_t)d;
+        }
+    }
+}
+
+/* Sets the results whose types are as they were at the beginning of the pass. */
+static void set_results(Loops *L, const Spec *s, const Kept *kept, const Value *outs) {
+    for (int i = 0, slot = 0; i < s->wanted; i++) {
+        KRef part[MIXED_SLOTS];
+        bool mixed = kept->kind[i] == LOOP_MIXED, as_before = s->result[i] == kept->kind[i];
+        if (as_before && mixed) split_mixed(L, outs[i].num, part);
+        else part[0] = outs[i].num.v;
+        for (int k = 0; k < (mixed ? MIXED_SLOTS : 1); k++, slot++)
+            if (as_before) kbuild_set(&L->walk, kept->at[slot], part[k]);
+    }
+}
+
 static qs_status function_pass(Walk *w, Arena *scratch) {
     Loops *L = (Loops *)w;
     Spec *s = L->spec;
     Value outs[LOOP_RESULTS];
-    KRef kept[LOOP_RESULTS] = {0};
+    Kept kept;
     begin_function(L, s, scratch);
     bool known = s->known;
-    for (int i = 0; known && i < s->wanted; i++)
-        kept[i] = kbuild_local(w, kbuild_int(w, dtype_of_kind(s->result[i]), 0));
+    L->f->noutputs = 0;
+    begin_results(L, s, &kept);
     L->left_frames = get_input(L, 0);
     kbuild_once(w);
     kfunction_fail_unless(L, kloop_op(L, K_LT, kloop_i64(L, 0), L->left_frames));
     TRY(lower_body(L, s, outs));
-    for (int i = 0; known && i < s->wanted; i++)
-        if (outs[i].what == WHAT_NUMBER || outs[i].what == WHAT_CHAR) kbuild_set(w, kept[i], outs[i].num.v);
+    bool ends = !s->wanted || outs[0].what != WHAT_NOTHING;
+    if (known && ends) set_results(L, s, &kept, outs);
     kloop_flow(L, K_BREAK, 0);
     kbuild_end(w);
-    L->f->noutputs = 0;
-    L->f->outputs[L->f->noutputs++] = QS_B1;
-    for (int i = 0; known && i < s->wanted; i++) L->f->outputs[L->f->noutputs++] = (uint8_t)dtype_of_kind(s->result[i]);
     kloop_emit(L, (KMake){K_OUTPUT, .a = kloop_not(L, kbuild_get(w, L->fault))});
-    for (int i = 0; known && i < s->wanted; i++)
-        kloop_emit(L, (KMake){K_OUTPUT, .a = kbuild_get(w, kept[i]), .imm = (uint64_t)i + 1});
+    for (int i = 1; i < L->f->noutputs; i++)
+        kloop_emit(L, (KMake){K_OUTPUT, .a = kbuild_get(w, kept.at[i - 1]), .imm = (uint64_t)i});
     return QS_OK;
 }
 
@@ -505,10 +586,13 @@ static void build_entry(Loops *L, const Spec *s, const Value *args) {
     store_result(L, LOOP_REALS, 0, kloop_cast(L, call, QS_F64));
     out->nresults = s->wanted;
     for (int i = 0; i < s->wanted; i++) {
-        out->kind[i] = s->result[i];
-        bool is_int = s->result[i] == LOOP_INT || s->result[i] == LOOP_CHAR;
-        store_result(L, is_int ? LOOP_INTS : LOOP_REALS, i + 1,
-                     is_int ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
+        uint8_t kind = out->kind[i] = s->result[i];
+        bool is_int = kind == LOOP_INT || kind == LOOP_CHAR;
+        KRef part[MIXED_SLOTS] = {is_int ? 0 : kloop_cast(L, outs[i].num.v, QS_F64), outs[i].num.v};
+        if (kind == LOOP_MIXED) split_mixed(L, outs[i].num, part);
+        if (!is_int) store_result(L, LOOP_REALS, i + 1, part[0]);
+        if (is_int || kind == LOOP_MIXED) store_result(L, LOOP_INTS, i + 1, part[1]);
+        if (kind == LOOP_MIXED) store_result(L, LOOP_INTS, LOOP_RESULTS + i + 1, part[2]);
     }
 }
 
