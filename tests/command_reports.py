@@ -324,6 +324,23 @@ class Dump(WithCache):
         functions = [loop.replace("EXIT", e) for e in ("continue", "y[i] = 1\ncontinue", "y[i] = 1")]
         self.assertEqual(self.count_changes("single_runs", functions, "print sum(NAME(mod((0..99)*37, 101)))"), 2)
 
+    def test_short_loops_around_triangles_are_unrolled(self):
+        loop = """function s = NAME(x)
+            s = 0
+            for i = 0..40
+                for k = 0..LAST
+                    for m = FIRST
+                        BODY
+                    end
+                end
+            end
+        end"""
+        add = "s = 0.5*s + x[i+m]"
+        nests = [("3", "k..3", add), ("7", "k..-1..1", add), ("3", "k..3", "if x[i] > 9; break; end\n" + add),
+                 ("3", "0..3", add), ("7", "k..i", add), ("40", "k..40", "s += x[m]"), ("x[0]", "k..3", add)]
+        functions = [loop.replace("LAST", a).replace("FIRST", b).replace("BODY", c) for a, b, c in nests]
+        self.assertEqual(self.count_changes("unroll", functions, "print NAME(mod((0..99)*37, 101))"), 3)
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

@@ -70,6 +70,8 @@ static const struct {
           {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
           {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
           {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},
+          {"unroll", "inner loops whose bounds depend on a short loop have constant bounds",
+           .transform = kunroll_triangles},
           {"known_lengths", "loops whose bounds differ by a constant have constant bounds",
            .transform = kknown_lengths},
           {"window_sums", "neighbouring positions share sums over rows of a window", .transform = kwindowsums_regroup},
