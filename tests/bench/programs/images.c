@@ -119,3 +119,45 @@ void haar(int n, float x[n][n], float y[restrict n][n]) {
         m = h;
     }
 }
+
+void edges(int n, float x[n][n], float y[restrict n][n]) {
+    float(*gx)[n] = calloc(n, sizeof *gx), (*gy)[n] = calloc(n, sizeof *gy), (*m)[n] = calloc(n, sizeof *m);
+    memset(y, 0, sizeof(float[n][n]));
+    FOR(i, 1, n - 1) FOR(j, 1, n - 1) {
+        float *a = x[i - 1] + j, *b = x[i] + j, *c = x[i + 1] + j;
+        gx[i][j] = a[1] + 2 * b[1] + c[1] - a[-1] - 2 * b[-1] - c[-1];
+        gy[i][j] = c[-1] + 2 * c[0] + c[1] - a[-1] - 2 * a[0] - a[1];
+        m[i][j] = sqrtf(gx[i][j] * gx[i][j] + gy[i][j] * gy[i][j]);
+    }
+    FOR(i, 1, n - 1) FOR(j, 1, n - 1) {
+        float a = fabsf(gx[i][j]), b = fabsf(gy[i][j]), p, q;
+        if (a > 2.5f * b) p = m[i][j - 1], q = m[i][j + 1];
+        else if (b > 2.5f * a) p = m[i - 1][j], q = m[i + 1][j];
+        else if (gx[i][j] * gy[i][j] > 0) p = m[i - 1][j - 1], q = m[i + 1][j + 1];
+        else p = m[i - 1][j + 1], q = m[i + 1][j - 1];
+        if (m[i][j] >= 0.99f * p && m[i][j] >= 0.99f * q) y[i][j] = m[i][j];
+    }
+    free(gx), free(gy), free(m);
+}
+
+void bilateral(int n, float x[n][n], float y[restrict n][n]) {
+    memcpy(y, x, sizeof(float[n][n]));
+    FOR(i, 2, n - 2) FOR(j, 2, n - 2) {
+        float s = 0, total = 0;
+        FOR(a, -2, 3) FOR(b, -2, 3) {
+            float d = x[i + a][j + b] - x[i][j], w = expf(-(a * a + b * b) / 8.0f - d * d / 0.02f);
+            s += w * x[i + a][j + b], total += w;
+        }
+        y[i][j] = s / total;
+    }
+}
+
+void box_sums(int n, float x[n][n], float y[restrict n][n]) {
+    float(*s)[n + 1] = calloc(n + 1, sizeof *s);
+    FOR(i, 0, n) FOR(j, 0, n) s[i + 1][j + 1] = x[i][j] + s[i][j + 1] + s[i + 1][j] - s[i][j];
+    FOR(i, 0, n) FOR(j, 0, n) {
+        int a = i > 5 ? i - 5 : 0, b = i + 6 < n ? i + 6 : n, c = j > 5 ? j - 5 : 0, d = j + 6 < n ? j + 6 : n;
+        y[i][j] = (s[b][d] - s[a][d] - s[b][c] + s[a][c]) / ((b - a) * (d - c));
+    }
+    free(s);
+}

@@ -171,3 +171,62 @@ def haar(x):
                 y[k, j] = t[k]
         n = h
     return y
+
+
+@numba(700, 12, lambda n: (field(n, n),), lambda n: [f(n, n)], mean=True)
+def edges(x):
+    n = x.shape[0]
+    gx, gy = np.zeros((n, n), np.float32), np.zeros((n, n), np.float32)
+    m, y = np.zeros((n, n), np.float32), np.zeros((n, n), np.float32)
+    for k in range(1, n-1):
+        for j in range(1, n-1):
+            gx[k, j] = x[k-1, j+1] + 2*x[k, j+1] + x[k+1, j+1] - x[k-1, j-1] - 2*x[k, j-1] - x[k+1, j-1]
+            gy[k, j] = x[k+1, j-1] + 2*x[k+1, j] + x[k+1, j+1] - x[k-1, j-1] - 2*x[k-1, j] - x[k-1, j+1]
+            m[k, j] = np.sqrt(gx[k, j]**2 + gy[k, j]**2)
+    for k in range(1, n-1):
+        for j in range(1, n-1):
+            a, b = abs(gx[k, j]), abs(gy[k, j])
+            if a > 2.5*b:
+                p, q = m[k, j-1], m[k, j+1]
+            elif b > 2.5*a:
+                p, q = m[k-1, j], m[k+1, j]
+            elif gx[k, j]*gy[k, j] > 0:
+                p, q = m[k-1, j-1], m[k+1, j+1]
+            else:
+                p, q = m[k-1, j+1], m[k+1, j-1]
+            if m[k, j] >= np.float32(0.99)*p and m[k, j] >= np.float32(0.99)*q:
+                y[k, j] = m[k, j]
+    return y
+
+
+@numba(200, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
+def bilateral(x):
+    n = x.shape[0]
+    y = x.copy()
+    for k in range(2, n-2):
+        for j in range(2, n-2):
+            s = np.float32(0)
+            total = np.float32(0)
+            for a in range(-2, 3):
+                for b in range(-2, 3):
+                    d = x[k + a, j + b] - x[k, j]
+                    w = np.exp(-np.float32(a*a + b*b)/np.float32(8) - d*d/np.float32(0.02))
+                    s += w*x[k + a, j + b]
+                    total += w
+            y[k, j] = s/total
+    return y
+
+
+@numba(700, 16, lambda n: (field(n, n),), lambda n: [f(n, n)], tolerance=5e-2)
+def box_sums(x):
+    n = x.shape[0]
+    s = np.zeros((n + 1, n + 1), np.float32)
+    for k in range(n):
+        for j in range(n):
+            s[k+1, j+1] = x[k, j] + s[k, j+1] + s[k+1, j] - s[k, j]
+    y = np.zeros((n, n), np.float32)
+    for k in range(n):
+        for j in range(n):
+            a, b, c, d = max(k - 5, 0), min(k + 6, n), max(j - 5, 0), min(j + 6, n)
+            y[k, j] = (s[b, d] - s[a, d] - s[b, c] + s[a, c])/np.float32((b - a)*(d - c))
+    return y

@@ -255,3 +255,29 @@ void logistic_map(int n, int unused, int *restrict counts) {
     memset(counts, 0, 100 * sizeof *counts);
     FOR(k, 0, n) x = 3.9 * x * (1 - x), counts[(int)(100 * x)]++;
 }
+
+void gauss_seidel(int n, float A[n][n], float *b, float *restrict x) {
+    FOR(i, 0, n) x[i] = 0;
+    FOR(t, 0, 10) FOR(i, 0, n) {
+        float s = b[i];
+        FOR(j, 0, n) if (j != i) s -= A[i][j] * x[j];
+        x[i] = s / A[i][i];
+    }
+}
+
+void qr_columns(int n, float A[n][n], float Q[restrict n][n], float R[restrict n][n]) {
+    memcpy(Q, A, sizeof(float[n][n]));
+    memset(R, 0, sizeof(float[n][n]));
+    FOR(k, 0, n) {
+        float s = 0;
+        FOR(i, 0, n) s += Q[i][k] * Q[i][k];
+        R[k][k] = sqrtf(s);
+        FOR(i, 0, n) Q[i][k] /= R[k][k];
+        FOR(j, k + 1, n) {
+            float t = 0;
+            FOR(i, 0, n) t += Q[i][k] * Q[i][j];
+            R[k][j] = t;
+            FOR(i, 0, n) Q[i][j] -= t * Q[i][k];
+        }
+    }
+}

@@ -352,3 +352,42 @@ def logistic_map(n):
         x = 3.9*x*(1 - x)
         counts[int(100*x)] += 1
     return counts
+
+
+def dominant(n):
+    A = field(n, n)
+    A[range(n), range(n)] = n
+    return A
+
+
+@numba(1000, 14, lambda n: (dominant(n), pattern(n, 53)), lambda n: [f(n)])
+def gauss_seidel(A, b):
+    n = A.shape[0]
+    x = np.zeros(n, np.float32)
+    for t in range(10):
+        for k in range(n):
+            s = b[k]
+            for j in range(n):
+                if j != k:
+                    s -= A[k, j]*x[j]
+            x[k] = s/A[k, k]
+    return x
+
+
+def near_identity(n):
+    A = field(n, n)
+    A[range(n), range(n)] += np.float32(3)
+    return A
+
+
+@numba(200, 12, lambda n: (near_identity(n),), lambda n: [f(n, n), f(n, n)], tolerance=1e-2)
+def qr_columns(A):
+    n = A.shape[1]
+    Q, R = A.copy(), np.zeros((n, n), np.float32)
+    for k in range(n):
+        R[k, k] = np.sqrt(np.sum(Q[:, k]**2))
+        Q[:, k] /= R[k, k]
+        for j in range(k + 1, n):
+            R[k, j] = np.sum(Q[:, k]*Q[:, j])
+            Q[:, j] -= R[k, j]*Q[:, k]
+    return Q, R
