@@ -192,10 +192,13 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     static const char *const names[] = {"x", "y", "z"};
     Array *given[3] = {0};
     const void *unused;
-    int rank = c->nin > 2 || c->nout > 2 ? 3 : 2;
-    for (int i = 0; i < c->nin; i++) TRY(qarg_floats(vm, c, i, names[i], &given[i], &unused));
-    if (rank == 3 && c->nin == 2) return qs_fail(vm, QS_EVALUE, "meshgrid: three results need x, y and z, or x alone");
-    for (int i = c->nin; i < rank; i++) given[i] = given[0];
+    int rank = qarg_given(c, 2) || c->nout > 2 ? 3 : 2;
+    for (int i = 0; i < c->nin; i++)
+        if (i == 0 || qarg_given(c, i)) TRY(qarg_floats(vm, c, i, names[i], &given[i], &unused));
+    if (rank == 3 && !given[1] != !given[2])
+        return qs_fail(vm, QS_EVALUE, "meshgrid: three results need x, y and z, or x alone");
+    for (int i = 1; i < rank; i++)
+        if (!given[i]) given[i] = given[0];
     Place d = {.shape = {.rank = rank, .ndim = rank}};
     static const int along[] = {1, 0, 2};
     for (int i = 0; i < rank; i++) d.shape.dims[along[i]] = (int64_t)given[i]->count;

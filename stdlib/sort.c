@@ -536,6 +536,7 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     int dim = -1;
     for (int i = 1; i < c->nin; i++) {
         const char *mode;
+        if (!qarg_given(c, i)) continue;
         if (c->in[i].kind != QS_STRING) {
             TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[i], &dim));
             continue;

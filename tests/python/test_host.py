@@ -146,6 +146,17 @@ class Life(unittest.TestCase):
         if np:
             self.assertEqual(q.f(q.value(Table())), 2)
 
+    def test_a_named_argument_skips_optional_ones(self):
+        q.init("cpu")
+        x = np.array([[1., 2, 4], [3, 5, 9]]) if np else q.value([[1., 2, 4], [3, 5, 9]])
+        self.assertEqual(q.quantile(x, 0.3, method="lower"), 2)
+        self.assertEqual(q.percentile(x, 30, None, "higher"), 3)
+        self.assertAlmostEqual(q.var(x, ddof=0), 20/3)
+        self.assertEqual(str(q.max(x, dim=0)).strip("[]"), "3,5,9")
+        self.assertEqual(str(q.bincount([0, 1, 1], weights=[2, 3, 4])), "[2,7]")
+        with self.assertRaisesRegex(TypeError, "one before method is left out"):
+            q.quantile(x, method="lower")
+
     def test_what_is_wrong_is_told_at_once(self):
         q.init("cpu")
         for call, why in ((lambda: q.compile_string(3, "x = 1"), "compile_string: name must be a string, got int"),

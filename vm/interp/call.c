@@ -75,24 +75,41 @@ static const char *next_form(const qs_native_def *d, const char *from) {
     return NULL;
 }
 
-/* Finds the positions of the named arguments in a form of the signature.  They must be distinct, lie behind the
- * positional arguments, and leave no gap. */
-static bool places_in(const char *form, const CallArgs *a, int *place) {
-    uint64_t taken = 0;
-    int npos = a->nin - a->nnamed;
-    for (int i = 0; i < a->nnamed; i++) {
-        place[i] = slot_named(form, a->names[i]);
-        if (place[i] < npos || place[i] >= a->nin || (taken >> (place[i] - npos) & 1)) return false;
-        taken |= (uint64_t)1 << (place[i] - npos);
+/* Returns whether the argument at a position of the text after "(" may be left out: it is in brackets that begin with a
+ * comma, or the signature has [] for it, as in "min(x, [], dim)". */
+static bool is_optional(const char *p, int slot) {
+    int depth = 0;
+    for (; *p && *p != ')' && *p != '\n'; p++) {
+        if (*p == '[' && p[1] == ',') depth++;
+        else if (*p == '[') p += strcspn(p, "]\n") - 1;
+        else if (*p == ']') depth--;
+        else if (*p == ',' && !--slot) return depth > 0 || !strncmp(p, ", []", 4);
     }
-    return true;
+    return false;
 }
 
-static bool native_places(const qs_native_def *d, const CallArgs *a, int *place) {
-    if (a->nnamed > MAX_NAMED) return false;
-    for (const char *form = d->doc; (form = next_form(d, form));)
-        if (places_in(form, a, place)) return true;
-    return false;
+/* Finds the positions of the named arguments in a form of the signature.  They must be distinct and behind the
+ * positional arguments; every position without an argument before them must be optional.  Returns the number of
+ * positions up to the last argument, or 0. */
+static int places_in(const char *form, const CallArgs *a, int *place) {
+    uint64_t taken = 0;
+    int npos = a->nin - a->nnamed, n = a->nin;
+    for (int i = 0; i < a->nnamed; i++) {
+        int k = place[i] = slot_named(form, a->names[i]);
+        if (k < npos || k >= npos + MAX_NAMED || (taken >> (k - npos) & 1)) return 0;
+        taken |= (uint64_t)1 << (k - npos);
+        if (k >= n) n = k + 1;
+    }
+    for (int k = npos; k < n; k++)
+        if (!(taken >> (k - npos) & 1) && !is_optional(form, k)) return 0;
+    return n;
+}
+
+static int native_places(const qs_native_def *d, const CallArgs *a, int *place) {
+    if (a->nnamed > MAX_NAMED) return 0;
+    int n = 0;
+    for (const char *form = d->doc; !n && (form = next_form(d, form));) n = places_in(form, a, place);
+    return n;
 }
 
 static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const CallArgs *a) {
@@ -109,12 +126,20 @@ static qs_status misplaced(qs_vm *vm, const qs_native_def *d, const CallArgs *a)
                     d->name, a->names[a->nnamed - 1]->s, line, d->doc);
 }
 
-qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs *a) {
-    int place[MAX_NAMED];
-    qs_value given[MAX_NAMED];
-    if (!native_places(d, a, place)) return misplaced(vm, d, a);
-    memcpy(given, a->in + a->nin - a->nnamed, (size_t)a->nnamed * sizeof *given);
-    for (int i = 0; i < a->nnamed; i++) a->in[place[i]] = given[i];
+qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs *a, qs_value **args, int *nin) {
+    Machine *m = qvm(vm);
+    int place[MAX_NAMED], npos = a->nin - a->nnamed, n = native_places(d, a, place);
+    if (!n) return misplaced(vm, d, a);
+    qs_value *to = qframe_free_slot(m);
+    if (to + n > m->stack_limit) return qframe_too_deep(vm);
+    for (int i = 0; i < n; i++) qinterp_clear(vm, &to[i]);
+    m->top = to + n;
+    for (int i = 0; i < a->nin; i++) {
+        to[i < npos ? i : place[i - npos]] = a->in[i];
+        a->in[i] = qs_nil();
+    }
+    *args = to;
+    *nin = n;
     return QS_OK;
 }
 

@@ -119,8 +119,9 @@ qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a);
 qs_status qcall_count(qs_vm *vm, const struct qs_native_def *d, int nin); /* checks the number for a native */
 /* Arranges the arguments in parameter order: places named ones, collects variadic ones, sets defaults to unset. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a);
-/* Arranges the arguments of a built-in, whose signature names its parameters. */
-qs_status qcall_arrange_native(qs_vm *vm, const struct qs_native_def *d, const CallArgs *a);
+/* Moves the arguments of a built-in, whose signature names its parameters, to the top of the stack in the order of the
+ * parameters.  An optional argument that is left out before a named one becomes null. */
+qs_status qcall_arrange_native(qs_vm *vm, const struct qs_native_def *d, const CallArgs *a, qs_value **args, int *nin);
 /* Calls a value that is not a function: a type constructs a value, a foreign value is called. */
 qs_status qcall_other(qs_vm *vm, qs_value callee, const CallArgs *a, int nout, qs_value *out);
 /* Calls a foreign value, or with `method` its method of that name; *found false: it has none, and nothing was called.

@@ -108,11 +108,13 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     const qs_native_def *d = fn ? fn->native : NULL;
     int most = d ? d->max_out : 1;
     if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return qcall_count(vm, d, nin);
-    if (d && names && names->n) TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at, 0}));
     if (most > MAX_WANTED) most = MAX_WANTED;
     uint32_t slots = most > 1 ? (uint32_t)most : 1;
-    qs_value *out = qframe_free_slot(m), *top = m->top;
-    if (out + slots > m->stack_limit) return qframe_too_deep(vm);
+    qs_value *top = m->top;
+    if (d && names && names->n)
+        TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at, 0}, &args, &nin));
+    qs_value *out = qframe_free_slot(m);
+    if (out + slots > m->stack_limit) return m->top = top, qframe_too_deep(vm);
     for (uint32_t i = 0; i < slots; i++) qinterp_clear(vm, &out[i]);
     m->top = out + slots;
     qs_status s;
