@@ -111,8 +111,11 @@ function dx = imresize_rule(x, places, weights, dim, y, dy)
     dx = reshape(imresize_weighted(dy, where(factors == 0, back[0,:], back), factors, dim), size(x))
 end
 
-function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
-    y[pos] = x[int((pos[0]+0.5)*step[0]), int((pos[1]+0.5)*step[1]), pos[2]]
+function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec2)
+    p = int((pos+0.5).*step)
+    for c = 0..size(y,2)-1
+        y[pos[0],pos[1],c] = x[p[0],p[1],c]
+    end
 end
 
 % Function: imresize
@@ -131,7 +134,7 @@ function y = imresize(img : cube, s, method : string = "bilinear")
     to = isscalar(s) ? max(1, ceil(s*from - 1e-6)) : round(s)
     if method == "nearest"
         y = size(img,2) == 1 ? uninit_like(img, to[0], to[1]) : uninit_like(img, to[0], to[1], size(img,2))
-        parallel_do(size(y, 0..2), y, img, from./to, imresize_nearest)
+        parallel_do(to, y, img, from./to, imresize_nearest)
     else
         match method with
         | "box" -> k = 0

@@ -66,27 +66,33 @@ function y = __device__ warp_bicubic(x, u, v, c : int, border)
     end
 end
 
+% Stores the value at row u and column v in the pixel pos of y, channel by channel.  A launch over pixels instead of
+% elements computes in vectors for grey images, too, and finds the position once for all channels.
+function [] = __device__ warp_pixel(y, x, u, v, sample, border, pos : ivec2)
+    for c = 0..size(y,2)-1
+        y[pos[0],pos[1],c] = sample(x, u, v, c, border)
+    end
+end
+
 % T, of float64, maps positions (row, column, 1) of the result to positions of x.
 function [] = __kernel__ warp_affine(y : cube'unchecked, x : cube'safe, T : mat[float64]'unchecked, sample, border, _
-                                     pos : ivec3)
+                                     pos : ivec2)
     u = T[0,0]*pos[0] + T[0,1]*pos[1] + T[0,2]
     v = T[1,0]*pos[0] + T[1,1]*pos[1] + T[1,2]
-    y[pos] = sample(x, u, v, pos[2], border)
+    warp_pixel(y, x, u, v, sample, border, pos)
 end
 
 function [] = __kernel__ warp_projective(y : cube'unchecked, x : cube'safe, T : mat[float64]'unchecked, sample, border, _
-                                         pos : ivec3)
+                                         pos : ivec2)
     w = T[2,0]*pos[0] + T[2,1]*pos[1] + T[2,2]
     u = (T[0,0]*pos[0] + T[0,1]*pos[1] + T[0,2])/w
     v = (T[1,0]*pos[0] + T[1,1]*pos[1] + T[1,2])/w
-    y[pos] = sample(x, clamp(u, -1e6, 1e6), clamp(v, -1e6, 1e6), pos[2], border)
+    warp_pixel(y, x, clamp(u, -1e6, 1e6), clamp(v, -1e6, 1e6), sample, border, pos)
 end
 
 function [] = __kernel__ warp_positions(y : cube'unchecked, x : cube'safe, rows : mat'unchecked, columns : mat'unchecked, _
-                                        sample, border, pos : ivec3)
-    u = clamp(rows[pos[0],pos[1]], -1e6, 1e6)
-    v = clamp(columns[pos[0],pos[1]], -1e6, 1e6)
-    y[pos] = sample(x, u, v, pos[2], border)
+                                        sample, border, pos : ivec2)
+    warp_pixel(y, x, clamp(rows[pos], -1e6, 1e6), clamp(columns[pos], -1e6, 1e6), sample, border, pos)
 end
 
 function [sample, border] = warp_rules(what, method, boundary)
@@ -116,15 +122,15 @@ end
 function y = warp_linear_map(what, img : cube, T, s, method, boundary, fill)
     check_filled(strcat(what, ": img"), img)
     [sample, border] = warp_rules(what, method, boundary)
-    dims = [s[0], s[1], size(img,2)]
-    y = uninit_like(img, dims[2] == 1 ? dims[0..1] : dims)
+    channels = size(img,2)
+    y = channels == 1 ? uninit_like(img, s) : uninit_like(img, s[0], s[1], channels)
     affine = T[2,0] == 0 && T[2,1] == 0
     kernel = affine ? warp_affine : warp_projective
     T = affine ? T/T[2,2] : T
-    parallel_do(dims, y, img, T, sample, border, kernel)
+    parallel_do(s, y, img, T, sample, border, kernel)
     if boundary == "zeros" && fill != 0
-        w = uninit_like(img, dims[0..1])
-        parallel_do([s[0],s[1],1], w, ones_like(img, size(img, 0..1)), T, sample, border, kernel)
+        w = uninit_like(img, s)
+        parallel_do(s, w, ones_like(img, size(img, 0..1)), T, sample, border, kernel)
         y = warp_filled(y, w, fill)
     endif
 end
@@ -261,12 +267,12 @@ function y = imremap(img : cube, rows : mat, columns : mat, method : string = "b
     check_filled("imremap: img", img)
     [sample, border] = warp_rules("imremap", method, boundary)
     s = size(rows, 0..1)
-    dims = [s[0], s[1], size(img,2)]
-    y = uninit_like(img, dims[2] == 1 ? s : dims)
-    parallel_do(dims, y, img, rows, columns, sample, border, warp_positions)
+    channels = size(img,2)
+    y = channels == 1 ? uninit_like(img, s) : uninit_like(img, s[0], s[1], channels)
+    parallel_do(s, y, img, rows, columns, sample, border, warp_positions)
     if boundary == "zeros" && fill != 0
         w = uninit_like(img, s)
-        parallel_do([s[0],s[1],1], w, ones_like(img, size(img, 0..1)), rows, columns, sample, border, warp_positions)
+        parallel_do(s, w, ones_like(img, size(img, 0..1)), rows, columns, sample, border, warp_positions)
         y = warp_filled(y, w, fill)
     endif
 end

@@ -341,6 +341,21 @@ class Dump(WithCache):
         functions = [loop.replace("LAST", a).replace("FIRST", b).replace("BODY", c) for a, b, c in nests]
         self.assertEqual(self.count_changes("unroll", functions, "print NAME(mod((0..99)*37, 101))"), 3)
 
+    def test_kernels_store_channels_in_vectors(self):
+        """A loop over few channels is copied; one over many, with a jump, without a store or inside a loop is not."""
+        loops = ["for c = 0..size(y,2)-1\ny[pos[0],pos[1],c] = x[int(x[pos[1],pos[0],0]*4),pos[1],c]\nend",
+                 "for c = 2..-1..1\nif x[pos[0],pos[1],c] > 0.5\ny[pos[0],pos[1],c] = c\nend\nend",
+                 "for c = 0..7\ny[pos[0],pos[1],0] += c\nend",
+                 "for c = 0..2\nif x[pos[0],pos[1],c] > 0.5\nbreak\nend\ny[pos[0],pos[1],c] = c\nend",
+                 "s = 0.0\nfor c = 0..2\ns += x[pos[0],pos[1],c]\nend\ny[pos[0],pos[1],0] = s",
+                 "for m = 0..numel(x)\nfor c = 0..2\ny[pos[0],pos[1],c] += m\nend\nend"]
+        kernels = [f"function [] = __kernel__ NAME(x : cube, y : cube, pos : ivec2)\n{body}\nend" for body in loops]
+        self.assertEqual(2, self.count_changes("single_runs", kernels, """
+            x = reshape(mod((0..299)*37, 101)/101, [10,10,3])
+            y = zeros(10, 10, 3)
+            parallel_do([10,10], x, y, NAME)
+            printf("%.9g %.9g", sum(y), sum(y[3..7,5,1..2]))"""))
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)
