@@ -350,7 +350,7 @@ class Dump(WithCache):
                  "s = 0.0\nfor c = 0..2\ns += x[pos[0],pos[1],c]\nend\ny[pos[0],pos[1],0] = s",
                  "for m = 0..numel(x)\nfor c = 0..2\ny[pos[0],pos[1],c] += m\nend\nend"]
         kernels = [f"function [] = __kernel__ NAME(x : cube, y : cube, pos : ivec2)\n{body}\nend" for body in loops]
-        self.assertEqual(2, self.count_changes("single_runs", kernels, """
+        self.assertEqual(2, self.count_changes("unroll", kernels, """
             x = reshape(mod((0..299)*37, 101)/101, [10,10,3])
             y = zeros(10, 10, 3)
             parallel_do([10,10], x, y, NAME)

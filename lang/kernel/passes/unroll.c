@@ -1,4 +1,4 @@
-/* unroll.c -- unrolls a short loop around a loop whose bounds depend on its counter.
+/* unroll.c -- unrolls a short loop around a loop whose bounds depend on its counter, and one that stores elements.
  *
  *     FOR k = 0..2                         FOR m = 1..1
  *       FOR m = k..1 by -1        =>         …
@@ -8,12 +8,18 @@
  *                                          END
  *
  * The inner loops have constant bounds then, so LLVM unrolls them, too: their indices become constants, and they need
- * no test for an interrupt. */
+ * no test for an interrupt.  Positions of a launch run in vectors only if no loop with stores is inside, as a loop over
+ * the channels of a pixel, which has up to four iterations. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
 
-enum { ITERATIONS = 16, SIZE = 1000 /* instructions after unrolling the outer loop, and inside the inner ones */ };
+enum {
+    ITERATIONS = 16,
+    SIZE = 1000, /* instructions after unrolling the outer loop, and inside the inner ones */
+    CHANNELS = 4,
+    CHANNELS_SIZE = 500
+};
 
 typedef struct {
     const KFunc *f;
@@ -37,11 +43,22 @@ static bool is_triangle(const Unroll *u, KRef inner) {
     return i->op == K_FOR && becomes_constant(u, i->a, &moves) && becomes_constant(u, i->b, &moves) && moves;
 }
 
-static bool can_unroll(void *pass, KRef loop) {
-    Unroll *u = pass;
+/* Returns whether the loop, which is in no other one, has few iterations and stores elements. */
+static bool stores_channels(const Unroll *u) {
+    bool stores = false;
+    if (u->n < 1 || u->n > CHANNELS || u->n * (u->end - u->loop) > CHANNELS_SIZE) return false;
+    for (KRef r = u->loop + 1; r < u->end; r++) {
+        uint8_t op = u->f->ins[r].op;
+        stores |= op == K_STORE;
+        if ((op == K_BREAK || op == K_CONTINUE) && kir_jump_target(u->f, r) == u->loop) return false;
+    }
+    return stores && !kir_loop_around(u->f, u->loop);
+}
+
+static bool is_around_triangle(const Unroll *u) {
+    KRef loop = u->loop;
     bool triangle = false;
     int64_t inside = 0;
-    u->loop = loop, u->end = u->f->regions[loop].end, u->n = kplan_iterations(u->f, loop);
     if (u->f->ins[loop].dtype != QS_I64 || u->n < 2 || u->n > ITERATIONS) return false;
     if (u->n * (int64_t)(u->end - loop) > SIZE) return false;
     for (KRef r = loop + 1; r < u->end; r++) {
@@ -53,6 +70,14 @@ static bool can_unroll(void *pass, KRef loop) {
         inside += (int64_t)(u->f->regions[r].end - r);
     }
     return triangle && inside * u->n * u->n / 2 <= SIZE;
+}
+
+static bool can_unroll(void *pass, KRef loop) {
+    Unroll *u = pass;
+    u->loop = loop, u->end = u->f->regions[loop].end;
+    if (u->f->ins[loop].op != K_FOR) return false;
+    u->n = kplan_iterations(u->f, loop);
+    return stores_channels(u) || is_around_triangle(u);
 }
 
 static void copy_instruction(Unroll *u, KRef r) {
@@ -69,12 +94,13 @@ static void replace_loop(void *pass) {
     (void)kir_is_const(u->f, u->f->ins[u->loop].a, &first), (void)kir_is_const(u->f, u->f->ins[u->loop].c, &step);
     for (int64_t k = 0; k < u->n; k++) {
         u->to->pos = u->f->ins[u->loop].pos;
-        u->map[u->loop] = kir_int(u->to, (int64_t)first + k * (int64_t)step);
+        u->map[u->loop] =
+            kir_const_int(u->to, (qs_dtype)u->f->ins[u->loop].dtype, (int64_t)first + k * (int64_t)step, u->to->pos);
         for (KRef r = u->loop + 1; r < u->end; r++) copy_instruction(u, r);
     }
 }
 
-const KFunc *kunroll_triangles(Ctx *c, Arena *a, const KFunc *f) {
+const KFunc *kunroll_short_loops(Ctx *c, Arena *a, const KFunc *f) {
     Unroll u = {.f = f};
     return kir_replace_loops(c, a, f, (KLoopPass){&u, &u.to, &u.map, can_unroll, replace_loop});
 }
