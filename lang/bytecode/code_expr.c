@@ -319,19 +319,12 @@ static void field_to(Coder *e, Node *n, int dst) {
 /* -- float64 literals for conversions ------------------------------------------------------------------------------ */
 
 /* float64([0.1,0.2]) must contain the numbers as written, not rounded to float32.  Therefore literals and ranges that
- * reach a conversion or a typed variable through elementwise arithmetic have float64 elements, if the target type can
- * represent more values than float32. */
+ * reach a conversion or a typed variable through elementwise arithmetic (qast_carries_width) have float64 elements, if
+ * the target type can represent more values than float32. */
 bool qcode_is_wide(const Type *t) {
     while (t && t->kind == TY_ARRAY) t = t->inner;
     return t && t->kind == TY_NUM &&
            (t->dtype == QS_F64 || t->dtype == QS_C128 || (t->dtype >= QS_I32 && t->dtype <= QS_U64));
-}
-
-static bool carries_width(const Node *n) {
-    if (n->kind == N_UNARY) return n->op != OP_NOT;
-    if (n->kind != N_BINARY) return n->kind == N_MATRIX || n->kind == N_RANGE || n->kind == N_TERNARY;
-    return n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL || n->op == OP_PWMUL || n->op == OP_DIV ||
-           n->op == OP_PWDIV || n->op == OP_PWPOW;
 }
 
 void qcode_for(Coder *e, TypeExpr *t, Node *n, int dst) {
@@ -375,7 +368,7 @@ static void value_to(Coder *e, Node *n, int dst) {
 
 void qcode_to(Coder *e, Node *n, int dst) {
     bool wide = e->wide;
-    e->wide = wide && carries_width(n);
+    e->wide = wide && qast_carries_width(n);
     value_to(e, n, dst);
     e->wide = wide;
 }

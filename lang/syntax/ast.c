@@ -349,3 +349,10 @@ Str *qast_initial_name(Ctx *c, const Str *type, const Str *field) {
 }
 
 bool qast_is_initial_name(const Str *name) { return memchr(name->s, '.', name->len) != NULL; }
+
+bool qast_carries_width(const Node *n) {
+    if (n->kind == N_UNARY) return n->op != OP_NOT;
+    if (n->kind != N_BINARY) return n->kind == N_MATRIX || n->kind == N_RANGE || n->kind == N_TERNARY;
+    return n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL || n->op == OP_PWMUL || n->op == OP_DIV ||
+           n->op == OP_PWDIV || n->op == OP_PWPOW;
+}

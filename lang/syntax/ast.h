@@ -382,8 +382,10 @@ void *qast_alloc(Unit *u, size_t n);
  * pointer to the elements. */
 void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
-void qast_print(const Unit *u, Text *out);             /* prints one node per line, for tests and --dump ast */
-bool qast_equal(const Node *a, const Node *b);         /* compares structure and names, ignores positions */
+void qast_print(const Unit *u, Text *out);     /* prints one node per line, for tests and --dump ast */
+bool qast_equal(const Node *a, const Node *b); /* compares structure and names, ignores positions */
+/* Whether a list inside of n has float64 elements, because n is converted to a type wider than float32. */
+bool qast_carries_width(const Node *n);
 bool qast_is_builtin(const Node *n, const char *name); /* whether n is a name that means this built-in */
 bool qast_calls_builtin(const Node *n, const char *name);
 /* Whether n is a call of error or assert with a message that is no constant. */

@@ -15,7 +15,7 @@ void kbuild_begin(Walk *w, KFunc *f, Arena *arena, uint32_t pos) {
     w->block = qarena_alloc(arena, sizeof *w->block);
     w->block->open = true;
     w->depth = w->calls = 0;
-    w->changed = w->left = w->foreign = w->indexing = false;
+    w->changed = w->left = w->foreign = w->indexing = w->wide_lists = false;
     w->nknown = 1; /* 0 ends a chain */
     memset(w->buckets, 0, sizeof w->buckets);
 }

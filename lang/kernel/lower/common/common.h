@@ -114,13 +114,13 @@ typedef struct {
     int n;
 } Args;
 
-/* A call of which `wanted` results are used. self: args[0] is the object of a method call; done: the call is already
- * lowered. */
+/* A call of which `wanted` results are used.  self: args[0] is the object of a method call; done: the call is already
+ * lowered; wide_lists: it is a conversion, whose argument keeps numbers as written (wide_lists). */
 typedef struct {
     Node *site;
     int wanted;
     struct Val *fn, *args, *outs;
-    bool self, done;
+    bool self, done, wide_lists;
 } Called;
 
 /* The rules of a compiler for names and calls. */
@@ -322,7 +322,7 @@ typedef struct {
     BlockScope *block;
     uint32_t pos, site_pos;
     int calls;
-    bool foreign, indexing;
+    bool foreign, indexing, wide_lists;
 } Point;
 Point kstmt_point(const Walk *w);
 /* Continues there, with all blocks closed that were opened since, if `s` is such a failure; else returns s. */

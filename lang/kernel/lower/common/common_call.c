@@ -167,7 +167,9 @@ qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     w->indexing = false; /* arguments are not index expressions, even if the call is part of one */
     TRY(w->rules->call->callee(w, &c));
     if (c.done) return w->indexing = indexing, QS_OK;
+    w->wide_lists = c.wide_lists;
     TRY(lower_args(w, list, kval_at(w, c.args, c.self), names + c.self));
+    w->wide_lists = false;
     w->pos = n->pos;
     Args all = {c.args, names, list->n + c.self};
     w->called = NULL, w->unpacks = false;

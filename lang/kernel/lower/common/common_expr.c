@@ -241,6 +241,9 @@ static qs_status lower_node(Walk *w, Node *n, struct Val *out) {
 
 qs_status kexpr_lower(Walk *w, Node *n, struct Val *out) {
     char *temp = w->temp, *end = w->temp_end;
+    bool wide = w->wide_lists;
+    w->wide_lists = wide && qast_carries_width(n);
     TRY(lower_node(w, n, out));
+    w->wide_lists = wide;
     return kval_release(w, temp, end), QS_OK;
 }

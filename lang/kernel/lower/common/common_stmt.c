@@ -471,7 +471,7 @@ qs_status kstmt_lower(Walk *w, Node *n) {
 }
 
 Point kstmt_point(const Walk *w) {
-    return (Point){w->in, w->exits, w->block, w->pos, w->site_pos, w->calls, w->foreign, w->indexing};
+    return (Point){w->in, w->exits, w->block, w->pos, w->site_pos, w->calls, w->foreign, w->indexing, w->wide_lists};
 }
 
 qs_status kstmt_resume(Walk *w, const Point *p, qs_status s, bool *resumed) {
@@ -479,7 +479,7 @@ qs_status kstmt_resume(Walk *w, const Point *p, qs_status s, bool *resumed) {
     if (!*resumed) return s;
     while (w->block != p->block) kbuild_end(w);
     w->in = p->in, w->exits = p->exits, w->pos = p->pos, w->site_pos = p->site_pos, w->calls = p->calls;
-    w->foreign = p->foreign, w->indexing = p->indexing;
+    w->foreign = p->foreign, w->indexing = p->indexing, w->wide_lists = p->wide_lists;
     return w->pending = w->left = false, QS_OK;
 }
 

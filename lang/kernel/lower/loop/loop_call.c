@@ -616,7 +616,8 @@ static qs_status callee_of(Walk *w, Called *c) {
     bool named = callee->kind == N_IDENT && callee->u.ident.sym;
     *c->fn = (Value){.what = WHAT_NOTHING};
     if (callee->kind == N_FIELD) return c->self = true, method_of(L, callee, c->args, c->fn);
-    if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
+    if (named && callee->u.ident.sym->kind == SYM_TYPE)
+        return c->wide_lists = !strcmp(callee->u.ident.sym->name->s, "float64"), QS_OK;
     TRY(kloop_expr(L, callee, c->fn));
     bool asserts = is_builtin_named(c->fn, "assert"), errs = is_builtin_named(c->fn, "error");
     c->done = !c->wanted && (asserts || errs);

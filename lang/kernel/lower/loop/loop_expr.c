@@ -225,6 +225,7 @@ qs_status kloop_list(Loops *L, const Value *items, int n, Value *out) {
     bool asks[LOOP_VECTOR_MAX];
     *out = kloop_matrix(L, 1, n);
     for (int i = 0; i < n; i++) TRY(list_item(L, &items[i], &out->at[i], &asks[i]));
+    if (L->walk.wide_lists) return out->f64 = kloop_width(L, QS_F64), QS_OK;
     return hold_items(L, asks, out), QS_OK;
 }
 
