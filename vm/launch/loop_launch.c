@@ -394,8 +394,8 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     return s->reported_inner = true;
 }
 
-/* Returns a length that a slice may exceed, or 0.  The guard may know that no sum is too long, even if an array is.
- * *unlike: blocks that must have one size may differ. */
+/* Returns a length that a slice may exceed, or 0.  The guard, which reads lists and objects, may know that no sum is
+ * too long, even if an array is.  *unlike: blocks that must have one size may differ. */
 static int exceeded_limit(Call *c, bool *unlike) {
     int limit = qloop_length_limit(c, true);
     *unlike = c->v->code.pairs;
@@ -454,12 +454,6 @@ static qs_status prepare_form(Call *c, LoopState *s) {
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
     else if (c->v->code.replaces && (qloop_is_recorded(c) || !qloop_vecs_plain(c))) qloop_because(c, "it makes arrays");
-    else if ((limit = exceeded_limit(c, &unlike)) == QCONTIG_BLOCK)
-        qloop_because(c, "a sum of more than %d elements of a slice is computed in parts; write a loop that adds them",
-                      limit);
-    else if (limit)
-        qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes", limit);
-    else if (unlike) qloop_because(c, "slices of two dimensions differ in size; write loops over their elements");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else if (!qloop_lists_apart(c)) qloop_because(c, "a list that it changes has two names");
     else if (uses_lists(&c->v->code) && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
@@ -469,6 +463,12 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
     else if (!qloop_get_vectors(c)) qloop_because(c, "an array that it writes shares memory with an item of a list");
     else if (!qloop_open_objects(c)) qloop_because(c, "a field of an object is no plain number");
+    else if ((limit = exceeded_limit(c, &unlike)) == QCONTIG_BLOCK)
+        qloop_because(c, "a sum of more than %d elements of a slice is computed in parts; write a loop that adds them",
+                      limit);
+    else if (limit)
+        qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes", limit);
+    else if (unlike) qloop_because(c, "slices of two dimensions differ in size; write loops over their elements");
     else return QS_OK;
     if (uses_lists(&c->v->code)) s->left = true;
     TRY(qloop_in_order(c));
