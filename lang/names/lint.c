@@ -82,16 +82,18 @@ static const char *parse_operand(const Slips *s, const char *at, const char *com
     return is_variable(s, s->f, qstr_name(s->u->ctx, at, (size_t)(end - at))) ? end : NULL;
 }
 
-/* Returns the text after a comparison or logical operator; NULL: there is none.  + and - are too frequent in prose. */
-static const char *operator(const char *at) {
-    size_t n = strspn(at = skip_blanks(at), "=!~<>?:&|");
+/* Returns the text after an operator; NULL: there is none.  sums: also after + - * /, which are too frequent in prose
+ * behind a name. */
+static const char *operator(const char *at, bool sums) {
+    size_t n = strspn(at = skip_blanks(at), sums ? "=!~<>?:&|+-*/" : "=!~<>?:&|");
     return n == 1 || n == 2 ? at + n : NULL;
 }
 
-/* Returns whether the comment at pos is only a divisor, perhaps with a comparison, as in if i % 2 == 0. */
+/* Returns whether the comment at pos is only a divisor, perhaps with operators, as in if i % 2 == 0. */
 static bool is_remainder(const Slips *s, uint32_t pos) {
     const char *comment = s->u->src->text + pos, *at = parse_operand(s, comment + 1, comment), *op;
-    while (at && (op = operator(at))) at = parse_operand(s, op, comment);
+    bool sums = is_digit(*skip_blanks(comment + 1));
+    while (at && (op = operator(at, sums))) at = parse_operand(s, op, comment);
     return at && (*(at = skip_blanks(at)) == '\n' || *at == 0);
 }
 
@@ -505,6 +507,17 @@ static bool is_found(Slips *s, const Node *n) {
     return value && !strcmp(callee(value), "find");
 }
 
+/* Returns whether an index is a list of true and false, which are the numbers 1 and 0. */
+static bool is_list_of_truths(Slips *s, const Node *n) {
+    const Node *value = n->kind == N_IDENT ? find_only_value(s, n->u.ident.sym) : n;
+    if (!value || value->kind != N_MATRIX || value->u.items.n < 2) return false;
+    for (int i = 0; i < value->u.items.n; i++) {
+        const Node *item = value->u.items.at[i];
+        if (!qast_is_builtin(item, "true") && !qast_is_builtin(item, "false")) return false;
+    }
+    return true;
+}
+
 static void check_index(Slips *s, const Node *n) {
     const Node *base = n->u.index.base;
     const Sym *sym = qast_symbol(base);
@@ -519,6 +532,8 @@ static void check_index(Slips *s, const Node *n) {
     for (int i = 0; i < n->u.index.at.n && !has_mode && !has_keys; i++) {
         const Node *at = n->u.index.at.at[i];
         double x;
+        if (is_list_of_truths(s, at))
+            qdiag_warning(s->u, at->pos, "this list is the positions 1 and 0, not a mask: [true,false] != 0 is one");
         if (!qfold_number(at, &x)) continue;
         if (x != trunc(x))
             qdiag_warning(s->u, n->pos, "an index is an integer: %.15g is read as %.15g", x, trunc(x) + 0);

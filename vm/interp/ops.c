@@ -513,7 +513,8 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
 /* -- fields -------------------------------------------------------------------------------------------------------- */
 
 static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
-    const LibDoc *row = v.kind == QS_ARRAY ? qlibrary_hooks(vm)->called_elsewhere(name->s) : NULL; /* x.shape */
+    const char *wanted = strcmp(name->s, "T") ? name->s : "transpose";
+    const LibDoc *row = v.kind == QS_ARRAY ? qlibrary_hooks(vm)->called_elsewhere(wanted) : NULL; /* x.shape */
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no fields, so there is no .%s%s%s", qval_type_name(vm, v), name->s,
                     row ? "; see " : "", row ? row->signature : "");
 }
