@@ -91,9 +91,11 @@ class Dump(WithCache):
             self.assertRegex(r.stdout, r"vec\.epilog\.vector\.body|vec_epilog", factor)
 
     def test_counts_of_ints_are_vectors(self):
-        """A count that begins as an int and becomes a number, beside a truth value of the iteration before."""
+        """Beside a truth value of the iteration before: a count that begins as an int and becomes a number, and one of
+        a declared type, which the guard knows to hold it."""
         text = """function [n, inside] = runs(x)
-                [n, inside] = {int(0), false}
+                n START
+                inside = false
                 for i = 0..numel(x)-1
                     above = x[i] > 0.5
                     if above && !inside
@@ -103,8 +105,10 @@ class Dump(WithCache):
                 end
             end
             [n, inside] = runs(mod((0..9999)*37, 101)/101); print n, type(n), inside"""
-        r = qrun("--device", "cpu", "--threads", "1", "--loops", "always", "--dump", "opt", text=text, env=self.env)
-        self.assertIn("vector.reduce.add", r.stdout)
+        for start in "= int(0)", ": int = 0", ": int16 = -9":
+            r = qrun("--device", "cpu", "--threads", "1", "--loops", "always", "--dump", "opt", env=self.env,
+                     text=text.replace("START", start))
+            self.assertIn("vector.reduce.add", r.stdout, start)
 
     def test_sums_of_two_types_are_integers(self):
         """Where an int or a number is added to an int, a sum below 2^53 is the same."""

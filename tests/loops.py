@@ -1630,6 +1630,65 @@ function [] = show_body(o)
 end"""
 
 
+class Counts:
+    """Counts and flags whose variables begin as ints, numbers or truth values, or have a declared type, which they may
+    leave: in nested loops, in `while`, with constants between, read as indices, and with other values now and then."""
+    TYPES = ["int8", "int8", "uint8", "uint8", "int16", "int", "uint32", "int64"]
+    STARTS = ["0", "0", "100", "-3", "126", "127", "255", "-128", "32760", "2147483600", "int(0)", "false"]
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([0, 3, 9, 40, 300])
+        self.types = {v: rng.choice(self.TYPES) if rng.random() < 0.6 else "" for v in "abc"}
+
+    def constant(self):
+        return self.r.choice(["0", "1", "-5", "int(7)", "120", "true", "1000", "-0.0"])
+
+    def condition(self):
+        r = self.r
+        return r.choice(["x[mod(k,7)] > 0.5", "p", "!p", "p && x[mod(k,7)] < 0.8", "mod(k,3) == 1", "q != 0",
+                         "v[mod(k,5)] > 100", f"{r.choice('abc')} < {r.choice(['5', '90', '126', 'k'])}"])
+
+    def step(self):
+        r, v = self.r, self.r.choice("abc")
+        by = r.choice(["1", "1", "1", "2", "3", "int(1)", "v[mod(k,5)]", "30", "true", "p", "q", "0.5", "x[mod(k,7)]"])
+        return r.choice([f"{v} += {by}", f"{v} += {by}", f"{v} -= {by}", f"{v} = {v} + {by}", f"{v} = {by} + {v}",
+                         f"{v} = {v} - {by}"])
+
+    def statement(self, depth):
+        r, v, k = self.r, self.r.choice("abc"), self.r.random()
+        if k < 0.35: return [self.step()]
+        if k < 0.45: return [r.choice(["p", "q"]) + r.choice([" = x[mod(k,7)] > 0.5", " = !p", " = 1", " = 0", " = p"])]
+        if k < 0.55: return [f"{v} = {self.constant()}"]
+        if k < 0.60:
+            return [f"{v} = {r.choice(['b - a', 'max(a,b)', 'xor(int(k), 9)', 'floor(c/2)', 'and(a,15)', 'k'])}"]
+        if k < 0.68: return [f"y[mod({v},9)] += {r.choice(['1', v, 'p'])}"]
+        inner = lambda: ["  " + line for line in self.statement(depth + 1)]
+        if k < 0.86 or depth > 1:
+            more = ["else", *(["  " + self.step()] if depth > 1 else inner())] if r.random() < 0.3 else []
+            return [f"if {self.condition()}", *(["  " + self.step()] if depth > 1 else inner()), *more, "end"]
+        j, last = f"j{depth}", r.choice(["2", "k", "7", "numel(x)-1"])
+        start = [f"  {v} = {self.constant()}"] if r.random() < 0.2 else []
+        if r.random() < 0.7: return [f"for {j} = {r.choice(['0', '1', 'k'])}..{last}", *start, *inner(), "end"]
+        return [f"{j} = 0", f"while {j} < {last}", f"  {j} += 1", *inner(), "end"]
+
+    def text(self):
+        r, lines = self.r, [f"function [] = {self.name}(n, x, v, a0, b0, c0)", "  y = zeros(9)"]
+        lines += ["  p = false", "  q = 0"]
+        for w in "abc": lines.append(f"  {w}{' : ' * (self.types[w] != '') + self.types[w]} = {w}0")
+        lines.append(f"  for k = {r.choice(['0..n-1', '0..n-1', 'n..-1..1', '0..2..n'])}")
+        for w in "abc":
+            if r.random() < 0.15: lines.append(f"    {w} = {self.constant()}")
+        for _ in range(r.randint(1, 4)): lines += ["    " + line for line in self.statement(0)]
+        lines += ["  end", '  printf("%.17g %s %.17g %s", a, type(a), b, type(b))',
+                  '  printf("%.17g %s %d %d %s", c, type(c), p, q, type(q))', '  show_all("y", y)', "end"]
+        for _ in range(3):
+            starts = ", ".join(r.choice(self.STARTS[:3] if r.random() < 0.6 else self.STARTS) for _ in "abc")
+            lines += ["try", f"  {self.name}({self.n}, mod((0..6)*5,7)/7, uint8(mod((0..4)*53,256)), {starts})",
+                      "catch e_", "  print e_", "end"]
+        return lines
+
+
 class Smalls:
     """Functions of small matrices and vectors: inverses, systems, determinants, cross products, sums along a side."""
 
@@ -1879,6 +1938,7 @@ def program(seed):
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
+    for k in range(8): lines += Counts(rng, f"counts{k}").text()
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     for k in range(8): lines += Points(rng, f"points{k}").text()
     for k in range(5): lines += Shared(rng, f"shared{k}").text()

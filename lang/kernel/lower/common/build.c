@@ -147,9 +147,9 @@ void kbuild_take_back(Walk *w, KRef from) {
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
-static void begin_block(Walk *w, bool loop) {
+static void begin_block(Walk *w, bool loop, KRef head) {
     BlockScope *b = qarena_alloc(w->arena, sizeof *b);
-    *b = (BlockScope){.up = w->block, .open = true, .loop = loop, .repeats = loop, .known = w->nknown};
+    *b = (BlockScope){.up = w->block, .open = true, .loop = loop, .repeats = loop, .known = w->nknown, .head = head};
     w->depth += loop;
     w->block = b;
 }
@@ -183,11 +183,11 @@ KRef kbuild_emit(Walk *w, KMake i) {
     i.pos = instruction_pos(w);
     KRef r = kir_add(w->f, i);
     if (i.op == K_IF || i.op == K_ELSE) {
-        begin_block(w, false);
+        begin_block(w, false, r);
         kbuild_know(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
     }
     if (i.op == K_IF) w->block->opens = i.a;
-    if (i.op == K_LOOP || i.op == K_FOR) begin_block(w, true);
+    if (i.op == K_LOOP || i.op == K_FOR) begin_block(w, true, r);
     return r;
 }
 

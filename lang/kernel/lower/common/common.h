@@ -50,6 +50,7 @@ struct BlockScope {
     bool repeats;
     uint32_t known;      /* length of Walk.known at its start */
     KRef opens;          /* condition of an IF; 0 for other blocks */
+    KRef head;           /* the instruction that opened it; 0: the whole function */
     struct Asked *asked; /* conditions known here from code inside the block, newest first; NULL: none */
 };
 

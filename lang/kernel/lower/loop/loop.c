@@ -95,7 +95,7 @@ static void declare_all(Loops *L, InlineFrame *in) {
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
         v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = v->array = 0,
         v->part = NULL, v->home = NULL;
-        v->bound = false;
+        v->bound = v->counting = false, v->steps_seen = 0, v->start = NULL;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
         if (!is_held(v)) continue;

@@ -39,6 +39,7 @@
  *     loop_element.c     elements of slices of unknown length             loop_list.c   lists of numbers and objects
  *     loop_object.c      fields of objects in lists        loop_leave.c       statements that the interpreter executes
  *     loop_library.c     functions of small matrices    loop_exchange.c   variables that exchange their arrays
+ *     loop_count.c       counts of declared types
  *
  * One loop is compiled to up to six functions:
  *
@@ -126,7 +127,7 @@ typedef struct {
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
-    bool divides;                 /* remainders are computed by division */
+    bool divides;                 /* the guard makes no optional tests: remainders are computed by division */
     bool many;                    /* it has several specializations: compile in only values that must be known */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;

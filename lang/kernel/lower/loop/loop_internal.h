@@ -83,14 +83,18 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     const void *cls;  /* for a field: class of the object; NULL: none */
     const Type *type; /* for a field: the type it converts to; NULL: none */
     /* learned in a pass and kept for the next */
-    uint8_t kind;       /* LOOP_UNSET: not known yet */
-    bool fraction;      /* may hold a number without a twin */
-    bool ints, truths;  /* LOOP_MIXED: it may be an int, a truth value */
-    bool signed_zero;   /* LOOP_MIXED, and LOOP_NUM in a speculative version: it may be -0 */
-    bool others;        /* LOOP_MIXED: the loop assigns it something else than ints */
-    int grown;          /* number of times that its bounds were widened */
-    bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
-    bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
+    uint8_t kind;      /* LOOP_UNSET: not known yet */
+    bool fraction;     /* may hold a number without a twin */
+    bool ints, truths; /* LOOP_MIXED: it may be an int, a truth value */
+    bool signed_zero;  /* LOOP_MIXED, and LOOP_NUM in a speculative version: it may be -0 */
+    bool others;       /* LOOP_MIXED: the loop assigns it something else than ints */
+    int grown;         /* number of times that its bounds were widened */
+    bool counted;      /* changes in small steps, so its bounds are the widest that a twin allows */
+    bool demanded;     /* an integer operation needs its twin: speculative versions assume that it has one */
+    bool uncounted;    /* loop_count.c: it is set to something else than constants and steps */
+    int steps;         /* loop_count.c: number of assignments that are steps */
+    bool starts;       /* loop_count.c: it is set to constants, from least_start to most_start */
+    double least_start, most_start;
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
     int item_cls;       /* LOOP_ITEM: cls, as in Value */
     bool shared;        /* LOOP_VECTOR: another variable of the loop may hold the same array */
@@ -119,6 +123,9 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool rare;   /* only rare branches set it (loop_leave.c) */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
+    bool counting;                /* loop_count.c: the next assignment sets it to a constant or is a step */
+    int steps_seen;               /* loop_count.c: number of steps so far */
+    const BlockScope *start;      /* loop_count.c: the block that has set it to a constant last */
     KRef array; /* LOCAL: the number of the array, if a LOOP_VECTOR may share its array or a LOOP_ARRAY is exchanged */
     const LoopValue *holds; /* LOOP_ARRAY: the array that it holds at the current point; NULL: not known */
     bool moved;             /* LOOP_ARRAY: this iteration has given it an array */
@@ -710,6 +717,11 @@ void kloop_watched(Loops *L, const Var *v); /* records its magnitude after a cha
 /* Lets sums in the loop, whose code begins at `from`, be added in any order if iterations only add to the variable. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopResult.sums; -1: none */
+
+/* -- loop_count.c -------------------------------------------------------------------------------------------------- */
+/* Called before n is converted to the declared type d of v and assigned to v.  Returns whether it certainly fits, so
+ * that *n is the converted number. */
+bool kloop_count_fits(Loops *L, Var *v, qs_dtype d, Number *n);
 
 /* -- loop_guard.c -------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */

@@ -649,6 +649,8 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         x = &integral;
     }
     if (v->kind == LOOP_MIXED) learn_types(L, v, x->num);
+    if (!v->counting && !v->uncounted) v->uncounted = true, L->changed |= v->steps > 0;
+    v->counting = false;
     if (number) learn_bounds(L, v, x->num);
     if (vector) TRY(kloop_share(L, v, &held));
     if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
@@ -682,7 +684,7 @@ qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
 }
 
 void kloop_unset(Loops *L, Var *v) {
-    v->set = v->bound = false, v->home = NULL;
+    v->set = v->bound = false, v->home = NULL, v->start = NULL;
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 0));
 }
 
