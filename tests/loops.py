@@ -1633,7 +1633,8 @@ end"""
 class Counts:
     """Counts and flags whose variables begin as ints, numbers or truth values, or have a declared type, which they may
     leave: in nested loops, in `while`, with constants between, read as indices, and with other values now and then."""
-    TYPES = ["int8", "int8", "uint8", "uint8", "int16", "int", "uint32", "int64"]
+    TYPES = ["bool", "bool", "scalar", "float64", "float32", "int8", "int8", "uint8", "uint8", "int16", "int", "uint32",
+             "int64"]
     STARTS = ["0", "0", "100", "-3", "126", "127", "255", "-128", "32760", "2147483600", "int(0)", "false"]
 
     def __init__(self, rng, name):

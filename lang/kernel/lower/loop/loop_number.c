@@ -353,9 +353,8 @@ qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
 qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
     const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
     if (!strcmp(name, "scalar")) return kloop_convert_to(L, L->c->scalar_dtype, n);
-    for (qs_dtype d = QS_I8; d <= QS_U64; d++)
-        if (!strcmp(name, qdtype_info[d].name) || (d == QS_I32 && !strcmp(name, "int32")))
-            return kloop_convert_to(L, d, n);
+    qs_dtype d;
+    if (qdtype_from_name(name, &d)) return kloop_convert_to(L, d, n);
     return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");
 }
 
