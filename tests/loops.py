@@ -1502,6 +1502,49 @@ class Objects:
         return lines + ["  show_body(p)", "  show_body(q)", "end", f"{self.name}()"]
 
 
+class Made(Objects):
+    """Loops that make objects, also in functions and branches; several variables may hold one."""
+
+    def made(self):
+        r = self.r
+        number = lambda: self.number(2)
+        fields = r.sample([f"x:={number()}", f"y:={number()}*0.5", f"f:={number()}", "k:=int(i)", f"s:={number()}",
+                           f"on:={number()} > 1", "k:=n"], r.randint(0, 4))
+        if r.random() < 0.2: fields = [number(), *(f for f in fields if f[0] != "x")]
+        return r.choice([f"body({', '.join(fields)})", f"body({', '.join(fields)})", f"copy({self.object()})",
+                         f"made({self.object()}, {number()})", f"either({self.object()}, {self.object()}, t)"])
+
+    def statement(self, depth):
+        r, k, p = self.r, self.r.random(), self.r.choice("pqow")
+        if k < 0.3: return [f"{p} = {self.made()}"]
+        if k < 0.4: return [f"if {self.number()} > {r.choice('012')}", f"  {p} = {self.made()}", "end"]
+        if k < 0.5: return [f"{p} = {r.choice('pqow')}"]
+        if k < 0.55: return [f"[{p}, q] = [q, {p}]"]
+        if k < 0.6: return [f"t = {r.choice(['energy', 'weigh'])}({self.made()}, 0.5)"]
+        if k < 0.65: return [f"t = t*0.5 + twice({self.object()}, {self.made()})"]
+        if k < 0.7 and depth < 2: return [f"for j{depth} = 1..3", *self.statement(depth + 1), "end"]
+        if k < 0.73: return [f"if t > {r.choice([5, 50])}", f"  {r.choice(['break', 'continue', 't = 1'])}", "end"]
+        if k < 0.75: return [f"t += x[floor(abs({self.object()}.y))]*0.5"]
+        return super().statement(depth)
+
+    def text(self):
+        r = self.r
+        self.objects, self.counters = ["p", "q", "o", "w"], ["i"]
+        lines = MADE.splitlines() if self.name == "made0" else []
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5", "  j_ = 1", "  x = (0..30)*0.25"]
+        lines += ["  a = {body(x:=1), body(y:=2), body(k:=3)}", "  b = {a[1], body(x:=-1)}"]
+        lines += ["  d = {still(w:=3), still()}"]
+        lines += [f"  {v} = {r.choice(['a[0]', 'b[1]', 'body(x:=2)', 'body()'])}" for v in "pqo"]
+        lines += ["  w = p"] if r.random() < 0.7 else ["  if n < 0", "    w = p", "  end"]
+        lines += ["  try", f"    for i = {r.choice(['0..n-1', '0..12', '0..600', 'n..-1..1', '0..0.5..n/4'])}"]
+        for _ in range(r.randint(1, 5)): lines += ["      " + line for line in self.statement(0)]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
+        lines += ["  try", "    w.x = 77", "    p.y = 5", "  catch e_", '    print "caught: ", e_', "  end"]
+        lines += ["  for k_ = 0..2", "    show_body(a[k_])", "  end", "  show_body(b[1])"]
+        for v in "pqow": lines += ["  try", f"    show_body({v})", "  catch e_", "    print e_", "  end"]
+        return lines + ["end", f"{self.name}()"]
+
+
 class Points:
     """Loops that read the elements of short vectors in cells, by any index and in turn."""
 
@@ -1688,6 +1731,25 @@ class Counts:
             lines += ["try", f"  {self.name}({self.n}, mod((0..6)*5,7)/7, uint8(mod((0..4)*53,256)), {starts})",
                       "catch e_", "  print e_", "end"]
         return lines
+
+
+MADE = """function r = made(o : body, v)
+  r = body(x:=o.y*0.5, y:=v)
+  r.k = o.k
+end
+function r : body = either(o, q, v)
+  r = o
+  if v > 1
+    r = body(x:=q.x, y:=2.0)
+    return
+  end
+  o.y += 0.25
+end
+function t = twice(o, q)
+  t = o.x*0.5 + q.y
+  q.x = 3
+  o.x -= 0.5
+end"""
 
 
 class Smalls:
@@ -1940,6 +2002,7 @@ def program(seed):
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
     for k in range(8): lines += Counts(rng, f"counts{k}").text()
+    for k in range(6): lines += Made(rng, f"made{k}").text()
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     for k in range(8): lines += Points(rng, f"points{k}").text()
     for k in range(5): lines += Shared(rng, f"shared{k}").text()

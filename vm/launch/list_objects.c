@@ -72,17 +72,21 @@ bool qloop_open_objects(Call *c) {
 
 int64_t qloop_object_number(const Call *c, int source) { return ((const Object *)c->value[source].u.p)->gc.trial; }
 
-Object *qloop_object(const Call *c, int cls, int64_t number) { return tables_of(c)->of[cls].at[number]; }
+int64_t qloop_object_count(const Call *c, int cls) { return tables_of(c)->of[cls].n; }
 
 /* -- columns ------------------------------------------------------------------------------------------------------- */
-static qs_kind kind_of(const LoopColumn *k) {
+qs_kind qloop_column_kind(const LoopColumn *k) {
     if (k->dtype == QS_B1) return QS_BOOL;
     return qdtype_is_int((qs_dtype)k->dtype) ? QS_INT : QS_NUM;
 }
 
+static int64_t count_numbers(const Call *c, int cls) {
+    return tables_of(c)->of[cls].n + (c->v->code.makes[cls] ? LOOP_OBJECTS : 0);
+}
+
 static void make_room(Call *c, const ObjectTable *of, int column) {
     ObjectTables *t = tables_of(c);
-    size_t bytes = qmem_size(of->cap, sizeof(Held), 0);
+    size_t bytes = qmem_size((size_t)of->cap + LOOP_OBJECTS, sizeof(Held), 0);
     if (t->bytes[column] >= bytes) return;
     qmem_free(qvm_ctx(c->vm), t->column[column], t->bytes[column]);
     t->column[column] = qmem_alloc(qvm_ctx(c->vm), bytes), t->bytes[column] = bytes;
@@ -97,7 +101,7 @@ bool qloop_get_columns(Call *c) {
         const ObjectTable *of = &tables_of(c)->of[k->cls];
         make_room(c, of, n);
         Held *held = tables_of(c)->column[n];
-        qs_kind kind = kind_of(k);
+        qs_kind kind = qloop_column_kind(k);
         for (uint32_t i = 0; i < of->n; i++) {
             qs_value v = of->at[i]->slots[k->field];
             plain &= v.kind == kind;
@@ -111,7 +115,30 @@ bool qloop_get_columns(Call *c) {
 
 void *qloop_column(const Call *c, int column, int64_t *count) {
     ObjectTables *t = tables_of(c);
-    return *count = t->of[c->v->code.columns[column].cls].n, t->column[column];
+    return *count = count_numbers(c, c->v->code.columns[column].cls), t->column[column];
+}
+
+static void put_field(qs_value *v, const Held *held, qs_kind kind) {
+    if (kind == QS_BOOL) *v = qs_bool(held->f != 0);
+    else v->u.i = held->i;
+}
+
+/* Makes an object that the loop has made. */
+static qs_status make_object(const Call *c, int cls, int64_t number, qs_value *out) {
+    const LoopResult *code = &c->v->code;
+    Object *o;
+    TRY(qobj_new(c->vm, (Class *)(uintptr_t)code->cls[cls], &o));
+    for (int n = 0; n < code->ncolumns; n++) {
+        const LoopColumn *k = &code->columns[n];
+        if (k->cls == cls) put_field(&o->slots[k->field], &tables_of(c)->column[n][number], qloop_column_kind(k));
+    }
+    return *out = qval_object(QS_OBJECT, o), QS_OK;
+}
+
+qs_status qloop_object(const Call *c, int cls, int64_t number, qs_value *out) {
+    const ObjectTable *t = &tables_of(c)->of[cls];
+    if (number >= t->n) return make_object(c, cls, number, out);
+    return *out = qval_retain(qval_object(QS_OBJECT, t->at[number])), QS_OK;
 }
 
 void qloop_put_columns(Call *c) {
@@ -120,13 +147,9 @@ void qloop_put_columns(Call *c) {
         const LoopColumn *k = &code->columns[n];
         const ObjectTable *of = &tables_of(c)->of[k->cls];
         const Held *held = tables_of(c)->column[n];
-        qs_kind kind = kind_of(k);
+        qs_kind kind = qloop_column_kind(k);
         if (!k->written) continue;
-        for (uint32_t i = 0; i < of->n; i++) {
-            qs_value *v = &of->at[i]->slots[k->field];
-            if (kind == QS_BOOL) *v = qs_bool(held[i].f != 0);
-            else v->u.i = held[i].i;
-        }
+        for (uint32_t i = 0; i < of->n; i++) put_field(&of->at[i]->slots[k->field], &held[i], kind);
         c->copied += of->n;
     }
 }

@@ -99,6 +99,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_LIST_ITEMS: bind_list(c, i, b->index); break;
         case LOOP_NUMBER: bind_int(c, i, qloop_object_number(c, b->index)); break;
         case LOOP_COLUMN: bind_column(c, i, b->index); break;
+        case LOOP_OBJECT_COUNT: bind_int(c, i, qloop_object_count(c, b->index)); break;
         case LOOP_LIST_COUNT: bind_int(c, i, (int64_t)((const Cell *)c->value[b->index].u.p)->count); break;
         case LOOP_CHUNK: bind_int(c, i, c->chunk); break;
         case LOOP_SEED: bind_int(c, i, (int64_t)qvm_random(c->vm)->seed); break;
@@ -266,7 +267,7 @@ static qs_status character_value(Call *c, double code, qs_value *out) {
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->ints[o->slot]); return QS_OK;
-    case LOOP_ITEM: *out = qval_retain(qval_object(QS_OBJECT, qloop_object(c, o->cls, c->ints[o->slot]))); return QS_OK;
+    case LOOP_ITEM: return qloop_object(c, o->cls, c->ints[o->slot], out);
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
     case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_CHAR: return character_value(c, c->reals[o->slot], out);
@@ -338,6 +339,10 @@ static double array_number(const Call *c, const LoopOut *o) {
     return array && was_set(c, o) ? c->reals[o->slot + o->length + 1] : 0;
 }
 
+static bool is_same_object(const Call *c, const LoopOut *a, const LoopOut *b) {
+    return b->kind == LOOP_ITEM && b->cls == a->cls && was_set(c, b) && c->ints[b->slot] == c->ints[a->slot];
+}
+
 /* The value of variable i, which may be the array that it had before, or that an earlier variable has. */
 static qs_status shared_value(Call *c, int i, qs_value *part, qs_value *value) {
     const LoopOut *outs = c->v->code.outs;
@@ -345,6 +350,8 @@ static qs_status shared_value(Call *c, int i, qs_value *part, qs_value *value) {
     if (number < 0) return value[i] = qval_retain(c->value[(int)(-1 - number)]), QS_OK;
     for (int k = 0; number > 0 && k < i; k++)
         if (array_number(c, &outs[k]) == number) return value[i] = qval_retain(value[k]), QS_OK;
+    for (int k = 0; outs[i].kind == LOOP_ITEM && k < i; k++)
+        if (is_same_object(c, &outs[i], &outs[k])) return value[i] = qval_retain(value[k]), QS_OK;
     return variable_value(c, &outs[i], part, &value[i]);
 }
 

@@ -190,8 +190,10 @@ bool qloop_open_objects(Call *c);
 int64_t qloop_object_number(const Call *c, int source);
 bool qloop_get_columns(Call *c); /* copies the fields again */
 void *qloop_column(const Call *c, int column, int64_t *count);
-void qloop_put_columns(Call *c); /* after the run */
-Object *qloop_object(const Call *c, int cls, int64_t number);
+void qloop_put_columns(Call *c);                    /* after the run */
+int64_t qloop_object_count(const Call *c, int cls); /* how many have numbers; further ones are those that it makes */
+qs_status qloop_object(const Call *c, int cls, int64_t number, qs_value *out);
+qs_kind qloop_column_kind(const LoopColumn *k);
 void qloop_free_objects(qs_vm *vm, LoopState *s);
 
 /* -- loop_partials.c ----------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * the loop, which is checked before each run. */
 #include "vm/launch/loop_run.h"
 
+#include "vm/program/modtype.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
 
@@ -145,14 +146,41 @@ static bool ask_settable(void *ud, const void *class, const Str *name, const Typ
     return !cls || cls->kind != CLASS_IMMUTABLE;
 }
 
+/* Whether a new object has a plain number in the field. */
+static bool find_initial(qs_vm *vm, const Class *cls, LoopColumn *out) {
+    qs_value v;
+    if (qobj_initial(vm, cls, out->field, &v) != QS_OK) return qerr_clear(qvm_ctx(vm)), false;
+    bool plain = v.kind == QS_NIL || v.kind == qloop_column_kind(out);
+    double truth = v.kind == QS_BOOL ? (double)v.u.i : 0;
+    out->initial = v.kind == QS_NIL ? 0 : v.u.i; /* qval_zero */
+    if (v.kind == QS_BOOL) memcpy(&out->initial, &truth, sizeof truth);
+    return qval_release(vm, v), plain;
+}
+
 static bool ask_column(void *ud, const void *class, const Str *name, LoopColumn *out) {
     const Class *cls = class;
     const Type *t = NULL;
-    (void)ud;
+    const Asking *a = ud;
     out->field = find_declared(cls, name);
     if (out->field >= 0) t = cls->fields[out->field].type;
     if (!t || t->kind != TY_NUM || qdtype_is_complex(t->dtype)) return false;
-    return out->dtype = (uint8_t)t->dtype, true;
+    out->dtype = (uint8_t)t->dtype;
+    return (void)find_initial(a->e.vm, cls, out), true;
+}
+
+static const void *ask_made_class(void *ud, const Type *type, const void *class) {
+    const Class *cls = !type ? class : type->kind == TY_CLASS ? type->cls : NULL;
+    const Asking *a = ud;
+    LoopColumn column;
+    if (!cls || (type && cls->ctors) || cls->kind == CLASS_DYNAMIC) return NULL;
+    for (int i = 0; i < cls->nfields; i++)
+        if (!ask_column(ud, cls, cls->fields[i].name, &column) || !find_initial(a->e.vm, cls, &column)) return NULL;
+    return cls;
+}
+
+static const Str *ask_field_name(void *ud, const void *class, int field) {
+    const Class *cls = class;
+    return (void)ud, field < cls->nfields ? cls->fields[field].name : NULL;
 }
 
 /* Finds the method as qcall_method does; objects of dynamic classes may get a field of that name meanwhile. */
@@ -198,9 +226,18 @@ static bool ask_takes(void *ud, const LoopValue *v, const Func *f, int param) {
     const Asking *a = ud;
     Ctx *c = qvm_ctx(a->e.vm);
     const Type *t = qvm_param_type(a->e.vm, f, param);
-    if (t && v->kind == LOOP_ARRAY)
-        return qtype_accepts(c, t, qtype_array(c, qtype_num(c, (qs_dtype)v->dtype), v->rank));
-    return t && v->cls && t == ((const Class *)v->cls)->type;
+    return t && v->kind == LOOP_ARRAY &&
+           qtype_accepts(c, t, qtype_array(c, qtype_num(c, (qs_dtype)v->dtype), v->rank));
+}
+
+static bool ask_class(void *ud, const void *class, const Func *f, TypeExpr *e) {
+    const Asking *a = ud;
+    const Type *t = NULL;
+    TypeMods mods;
+    if (qmodtype_mentions_param(e, f)) return false;
+    if (qmodtype_resolve(a->e.vm, qmod_of(f), e, f->unit->src, NULL, &t, &mods) != QS_OK)
+        return qerr_clear(qvm_ctx(a->e.vm)), false;
+    return t && t == ((const Class *)class)->type;
 }
 
 /* The vector is in a register of the interpreter. */
@@ -295,10 +332,13 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .item = ask_item,
                    .settable = ask_settable,
                    .column = ask_column,
+                   .made_class = ask_made_class,
+                   .field_name = ask_field_name,
                    .method = ask_method,
                    .overload = ask_overload,
                    .library = ask_library,
                    .takes = ask_takes,
+                   .is_class = ask_class,
                    .extent = ask_extent,
                    .text = ask_text,
                    .peek = ask_peek,

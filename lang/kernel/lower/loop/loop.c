@@ -141,6 +141,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);
+    kobject_declare(L);
     for (int i = 0; i < L->nlists && L->mode != MODE_PARALLEL; i++) kloop_declare_list(L, &L->lists[i]);
     for (int i = 0; i < LOOP_COPIES; i++)
         L->copy[i] = i < L->copies_declared && L->mode != MODE_PARALLEL ? kloop_copy_array(L) : 0;

@@ -107,12 +107,14 @@ typedef struct {   /* the range of one loop counter, as the VM found it */
 
 /* A field of all objects of a class that have numbers: memory with its value in each of them. */
 enum { LOOP_CLASSES = 4, LOOP_COLUMNS = 32 };
+enum { LOOP_OBJECTS = 256 }; /* numbers for objects that the loop makes */
 typedef struct {
     int cls;       /* index in LoopResult.cls */
     int field;     /* its number in the class */
     uint8_t dtype; /* of the declared type */
     bool written;  /* the loop changes it */
     const Str *name;
+    int64_t initial; /* the bits of its value in a new object */
 } LoopColumn;
 
 typedef struct {   /* the items of a list */
@@ -142,6 +144,10 @@ typedef struct {
     bool (*settable)(void *ud, const void *cls, const Str *name, const Type **type);
     /* Fills in the field of the class that contains one number in each object; false: there is none. */
     bool (*column)(void *ud, const void *cls, const Str *name, LoopColumn *out);
+    /* The class of objects that a call of the type makes, or cls if the type is NULL, if all its fields are columns; NULL:
+     * there is none. */
+    const void *(*made_class)(void *ud, const Type *type, const void *cls);
+    const Str *(*field_name)(void *ud, const void *cls, int field); /* NULL: the class has no such field */
     /* The function that o.name() calls in `from`, where o is an object or a cell that has no such field. */
     void (*method)(void *ud, const Func *from, const LoopValue *o, const Str *name, LoopValue *out);
     /* The definition of the LOOP_OVERLOADS with the source `of` that a call with n arguments means; LOOP_OTHER if that
@@ -149,8 +155,10 @@ typedef struct {
     void (*overload)(void *ud, int of, int n, LoopValue *out);
     /* The function with this name of stdlib/kernels.q; LOOP_OTHER: there is none. */
     void (*library)(void *ud, Str *name, LoopValue *out);
-    /* whether parameter `param` of f takes the array or object without a conversion */
+    /* whether parameter `param` of f takes the array without a conversion */
     bool (*takes)(void *ud, const LoopValue *v, const Func *f, int param);
+    /* whether the type expression in f names the class */
+    bool (*is_class)(void *ud, const void *cls, const Func *f, TypeExpr *e);
     /* the vector whose elements the loop goes through, if its range is no N_RANGE */
     void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
@@ -182,7 +190,8 @@ typedef struct {
  * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
  * cell with the source `index` (float64, or int64 if they are ints or numbers of objects), LIST_COUNT is how many they
  * are.  NUMBER is the number of the object with the source `index`, COLUMN is column `index` (float64, or int64 if it
- * has ints), whose element k belongs to object number k of its class. */
+ * has ints), whose element k belongs to object number k of its class.  OBJECT_COUNT is how many objects of class `index` have
+ * numbers before the run; LOOP_OBJECTS further numbers are for those that the loop makes. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -203,7 +212,8 @@ typedef enum {
     LOOP_LIST_ITEMS,
     LOOP_LIST_COUNT,
     LOOP_NUMBER,
-    LOOP_COLUMN
+    LOOP_COLUMN,
+    LOOP_OBJECT_COUNT
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct {
@@ -347,6 +357,7 @@ typedef struct {
     LoopLeave leaves[LOOP_LEAVES];
     int nleaves;
     const void *cls[LOOP_CLASSES]; /* classes whose objects have numbers */
+    bool makes[LOOP_CLASSES];      /* the loop makes objects of the class */
     int nclasses;
     LoopColumn columns[LOOP_COLUMNS];
     int ncolumns;

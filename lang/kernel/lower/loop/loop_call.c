@@ -337,6 +337,7 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
         return kloop_random(L, name, nargs ? &args[0].num : NULL, &outs->num);
     }
     if (nargs && args[0].what == WHAT_CELL) return kloop_list_call(L, name, args, nargs, outs, wanted);
+    if (nargs == 1 && args[0].what == WHAT_OBJECT && !strcmp(name, "copy")) return kobject_copy(L, args, outs);
     if (nargs && kloop_is_masked(&args[0])) return kloop_row_call(L, name, args, nargs, outs);
     bool array = nargs && (args[0].what == WHAT_ARRAY || args[0].what == WHAT_ROW || args[0].what == WHAT_VECTOR);
     if (array && !strcmp(name, "size")) return lower_size(L, args, nargs, outs, wanted);
@@ -396,8 +397,9 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     if (!t) return QS_OK;
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
     bool given = p >= f->params && p < f->params + f->nparams;
-    bool asks = given && (v->what == WHAT_OBJECT || v->what == WHAT_ARRAY);
+    bool asks = given && v->what == WHAT_ARRAY;
     if (asks && L->job->takes(L->job->ud, &v->host, f, (int)(p - f->params))) return QS_OK;
+    if (kobject_is_of(L, v, f, p->type)) return QS_OK;
     if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (name && (kloop_has_shape(name->s, v) ||
                  ((v->what == WHAT_STRING || v->what == WHAT_CHAR) && !strcmp(name->s, "string"))))
@@ -648,6 +650,9 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     Loops *L = (Loops *)w;
     Node *callee = n->u.call.callee;
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
+    bool made = false;
+    if (fn->what == WHAT_NOTHING && wanted == 1) TRY(kobject_make(L, callee->u.ident.sym->type, args, outs, &made));
+    if (made) return QS_OK;
     if (fn->what == WHAT_FUNCTION && fn->host.kind == LOOP_OVERLOADS) TRY(choose_overload(L, name, args, fn));
     Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
     for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};

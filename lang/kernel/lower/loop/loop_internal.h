@@ -296,10 +296,11 @@ typedef struct Loops {
         int source;
     } visit[LOOP_VISITS]; /* the open loops over items of lists */
     int nvisits;
-    KRef listed;   /* the latest access to a list is before this instruction */
-    KRef arrays;   /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
-    KRef drawn;    /* LOCAL: number of random blocks drawn so far */
-    int64_t draws; /* random blocks drawn per iteration, in this pass */
+    KRef latest[LOOP_CLASSES]; /* LOCALs: which of the LOOP_OBJECTS numbers the latest object got */
+    KRef listed;               /* the latest access to a list is before this instruction */
+    KRef arrays;               /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
+    KRef drawn;                /* LOCAL: number of random blocks drawn so far */
+    int64_t draws;             /* random blocks drawn per iteration, in this pass */
     bool draws_vary;
     uint32_t draws_pos; /* iterations draw different amounts; position of the cause */
 } Loops;
@@ -593,6 +594,11 @@ void kobject_give_number(Loops *L, Value *object); /* to a captured object, if i
 void kobject_number(Loops *L, Value *object);      /* the same, and lets its class have numbers if that is possible */
 KRef kobject_entry(Loops *L, const Var *v);        /* the number of the object that a LOOP_ITEM is before the loop */
 static inline bool kobject_has_number(const Value *v) { return v->what == WHAT_OBJECT && v->num.v; }
+bool kobject_is_of(const Loops *L, const Value *v, const Func *f, const TypeExpr *e); /* an object of this type in f */
+void kobject_declare(Loops *L);                                                       /* at the beginning of a pass */
+/* An object of the type, which a call makes; *found: the call does. */
+qs_status kobject_make(Loops *L, const Type *type, const Args *args, Value *out, bool *found);
+qs_status kobject_copy(Loops *L, const Value *object, Value *out); /* copy(object) */
 /* The fields of an object with a number.  *found: it is a column. */
 qs_status kobject_field(Loops *L, const Value *object, const Str *name, Value *out, bool *found);
 qs_status kobject_set_field(Loops *L, const Value *object, const Str *name, const Value *x, bool *found);

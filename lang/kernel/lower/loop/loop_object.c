@@ -6,8 +6,14 @@
  * the values there before the run, and copies written columns back afterwards (vm/launch/list_objects.c).  So a change
  * is seen by every name of the object.
  *
+ * An object that the loop makes gets one of LOOP_OBJECTS further numbers, in turn, that no variable of an open function
+ * holds.  So a number is free again once nothing refers to its object, and the memory does not grow.  Lists cannot hold
+ * such objects.  The VM makes those that variables hold after the loop.
+ *
  * Objects of other classes have variables in place of columns (loop_variable.c). */
 #include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <string.h>
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
 /* Before the class had numbers, a field that is set had a variable. */
@@ -57,6 +63,11 @@ void kobject_number(Loops *L, Value *object) {
     kobject_give_number(L, object);
 }
 
+bool kobject_is_of(const Loops *L, const Value *v, const Func *f, const TypeExpr *e) {
+    TypeExpr *type = (TypeExpr *)(uintptr_t)e;
+    return v->what == WHAT_OBJECT && v->host.cls && L->job->is_class(L->job->ud, v->host.cls, f, type);
+}
+
 /* -- columns ------------------------------------------------------------------------------------------------------- */
 /* Finds the column of a field.  The class may have numbers since the object was captured. */
 static qs_status find_column(Loops *L, Value *object, const Str *name, int *out, bool *found) {
@@ -88,19 +99,29 @@ static uint64_t memory_of(Loops *L, int column) {
     return (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_COLUMN, column});
 }
 
+static KRef load_field(Loops *L, int column, KRef number) {
+    L->listed = L->f->nins;
+    qs_dtype type = memory_type(&L->out->columns[column]);
+    return kloop_emit(L, (KMake){K_LOAD, .own = type, .a = number, .imm = memory_of(L, column)});
+}
+
 qs_status kobject_field(Loops *L, const Value *object, const Str *name, Value *out, bool *found) {
     Value o = *object;
     int k;
     TRY(find_column(L, &o, name, &k, found));
     if (!*found) return QS_OK;
     const LoopColumn *c = &L->out->columns[k];
-    L->listed = L->f->nins;
-    KRef v = kloop_emit(L, (KMake){K_LOAD, .own = memory_type(c), .a = o.num.v, .imm = memory_of(L, k)});
+    KRef v = load_field(L, k, o.num.v);
     *out = (Value){.what = WHAT_NUMBER, .name = name};
     out->num = c->dtype == QS_B1                   ? kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)))
                : qdtype_is_int((qs_dtype)c->dtype) ? kloop_wide(L, v)
                                                    : kloop_num(v);
     return QS_OK;
+}
+
+static void store_field(Loops *L, int column, KRef number, KRef v) {
+    L->listed = L->f->nins;
+    kloop_emit(L, (KMake){K_STORE, .a = number, .b = v, .imm = memory_of(L, column)});
 }
 
 qs_status kobject_set_field(Loops *L, const Value *object, const Str *name, const Value *x, bool *found) {
@@ -113,8 +134,113 @@ qs_status kobject_set_field(Loops *L, const Value *object, const Str *name, cons
         return kloop_decline(L, L->pos, "the field %s cannot be set", name->s);
     TRY(kloop_convert_field(L, type, name, &v));
     kbuild_learn(&L->walk, &L->out->columns[k].written);
-    L->listed = L->f->nins;
     KRef to = v.num.kind == LOOP_INT ? v.num.v : kloop_real(L, v.num);
-    kloop_emit(L, (KMake){K_STORE, .a = o.num.v, .b = to, .imm = memory_of(L, k)});
+    return store_field(L, k, o.num.v, to), QS_OK;
+}
+
+/* -- new objects --------------------------------------------------------------------------------------------------- */
+void kobject_declare(Loops *L) {
+    for (int i = 0; i < L->out->nclasses; i++)
+        L->latest[i] = L->out->makes[i] && L->mode != MODE_PARALLEL ? kbuild_local(&L->walk, kloop_i64(L, 0)) : 0;
+}
+
+static bool is_loop(const Node *n, void *ud) {
+    return (void)ud, n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT;
+}
+
+/* Whether some variable of an open function holds object `number` of the class. */
+static KRef is_held(Loops *L, int cls, KRef number) {
+    KRef held = kbuild_int(&L->walk, QS_B1, 0);
+    for (const InlineFrame *in = L->in; in; in = in->up)
+        for (int i = 0; i < in->nvars; i++) {
+            const Var *v = &in->vars[i];
+            bool bound = v->bound && kobject_has_number(&v->val) && v->val.cls == cls;
+            bool local = !v->bound && v->kind == LOOP_ITEM && v->item_cls == cls && v->v;
+            if (!bound && !local) continue;
+            KRef other = bound ? v->val.num.v : kbuild_get(&L->walk, v->v);
+            held = kloop_op(L, K_OR, held, kloop_op(L, K_EQ, number, other));
+        }
+    return held;
+}
+
+/* The number of a new object.  Values that a loop in a called function cannot see might be objects, too. */
+static qs_status new_number(Loops *L, int cls, KRef *out) {
+    for (const InlineFrame *in = L->in; in != L->root; in = in->up)
+        if (kquery_node(in->func->body, true, is_loop, NULL))
+            return kloop_decline(L, L->pos, "an object made in a function with a loop");
+    kbuild_learn(&L->walk, &L->out->makes[cls]);
+    *out = kloop_i64(L, 0);
+    if (!L->latest[cls]) return QS_OK; /* in the next pass */
+    Str *name = qstr_cname(L->c, "objects");
+    KRef first = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_OBJECT_COUNT, cls});
+    kloop_flow(L, K_LOOP, 0);
+    KRef next = kloop_op(L, K_ADD, kbuild_get(&L->walk, L->latest[cls]), kloop_i64(L, 1));
+    next = kloop_op(L, K_AND, next, kloop_i64(L, LOOP_OBJECTS - 1));
+    kbuild_set(&L->walk, L->latest[cls], next);
+    kloop_flow(L, K_IF, kloop_not(L, is_held(L, cls, kloop_op(L, K_ADD, first, next))));
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
+    kloop_flow(L, K_END, 0);
+    return *out = kloop_op(L, K_ADD, first, kbuild_get(&L->walk, L->latest[cls])), QS_OK;
+}
+
+/* Gives all fields their initial values, or those of another object. */
+static qs_status fill_object(Loops *L, Value *o, KRef from) {
+    const Str *name;
+    for (int i = 0; (name = L->job->field_name(L->job->ud, o->host.cls, i)); i++) {
+        bool found;
+        int k;
+        TRY(find_column(L, o, name, &k, &found));
+        const LoopColumn *c = &L->out->columns[k];
+        double real;
+        memcpy(&real, &c->initial, sizeof real);
+        bool integral = memory_type(c) == QS_I64;
+        store_field(L, k, o->num.v,
+                    from       ? load_field(L, k, from)
+                    : integral ? kloop_i64(L, c->initial)
+                               : kloop_f64(L, real));
+    }
+    return QS_OK;
+}
+
+/* from: the number of an object of the class whose fields are copied; 0: the fields have their initial values. */
+static qs_status new_object(Loops *L, const void *cls, KRef from, Value *out) {
+    KRef number = 0;
+    if (L->module || L->callees || L->mode == MODE_PARALLEL) return kloop_decline(L, L->pos, "an object is made");
+    int n = kobject_class(L, cls);
+    if (n < 0) return kloop_decline(L, L->pos, "objects of more than %d classes", LOOP_CLASSES);
+    TRY(new_number(L, n, &number));
+    *out = kobject_value(L, n, number);
+    return fill_object(L, out, from);
+}
+
+qs_status kobject_copy(Loops *L, const Value *object, Value *out) {
+    Value o = *object;
+    kobject_number(L, &o);
+    const void *cls = o.num.v ? L->job->made_class(L->job->ud, NULL, o.host.cls) : NULL;
+    if (!cls) return kloop_decline(L, L->pos, "a copy of an object with fields that are no real numbers");
+    return new_object(L, cls, o.num.v, out);
+}
+
+qs_status kobject_make(Loops *L, const Type *type, const Args *args, Value *out, bool *found) {
+    const void *cls = type ? L->job->made_class(L->job->ud, type, NULL) : NULL;
+    int k;
+    *found = cls != NULL;
+    if (!cls && type && type->kind == TY_CLASS)
+        return kloop_decline(L, L->pos, "an object of %s, whose fields are not all declared as real numbers or bool",
+                             type->name->s);
+    if (!cls) return QS_OK;
+    TRY(new_object(L, cls, 0, out));
+    for (int i = 0; i < args->n; i++) {
+        const Str *name = args->names[i] ? args->names[i] : L->job->field_name(L->job->ud, cls, i);
+        const Type *declared;
+        Value v = args->at[i];
+        bool exists = false;
+        if (name) TRY(find_column(L, out, name, &k, &exists));
+        if (!exists) return kloop_decline(L, L->pos, "a field that the class does not have");
+        (void)L->job->settable(L->job->ud, cls, name, &declared);
+        TRY(kloop_convert_field(L, declared, name, &v));
+        store_field(L, k, out->num.v, v.num.kind == LOOP_INT ? v.num.v : kloop_real(L, v.num));
+    }
     return QS_OK;
 }

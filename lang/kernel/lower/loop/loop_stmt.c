@@ -20,6 +20,7 @@ static qs_status convert_assigned(Loops *L, const Sym *sym, const TypeExpr *here
     if (v->what == WHAT_NUMBER && name && qdtype_from_name(name->s, &d) &&
         kloop_count_fits(L, kloop_var(L, sym), d, &v->num))
         return QS_OK;
+    if (kobject_is_of(L, v, f, type)) return QS_OK;
     if (v->what == WHAT_NUMBER) return kloop_settle(L, name, &v->num);
     if (name && kloop_has_shape(name->s, v)) return QS_OK;
     return kloop_decline(L, L->pos, "a conversion to %s", name ? name->s : "a type");
