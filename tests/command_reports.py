@@ -548,6 +548,28 @@ class Dump(WithCache):
             found = re.search(r"distinct !\{!\d+, !1, !11\}", self.dump_loop(statements, "llvm"))
             self.assertEqual(bool(found), overlap, statements)
 
+    def test_conditions_on_counters_split_loops(self):
+        """Comparisons of a counter and a value that all iterations share.  A value of each iteration, a multiple of the
+        counter, and a loop of few iterations do not split it."""
+        loop = """function z = NAME(x, w)
+                z = zeros(1, 100)
+                for i = 1..99
+                    LOOP
+                        BODY
+                        z[k] = 0.5*z[k] + z[i-1]
+                    end
+                end
+            end"""
+        bodies = ["if k < i; z[k] = x[i-k]; end", "if w[i] <= k && k < 90; z[k] += x[k-int(w[i])]; end",
+                  "if k != i; z[k] = 1; else; z[k] = 2; end", "if k-i >= 0 || i+k == 7; continue; end",
+                  "if k > i; break; end", "if !(k < i) && x[k] > 3; z[k] -= 1; end",
+                  "if x[k] < i; z[k] = 1; end", "if 3*k < i; z[k] = 1; end", "if mod(k,2) == 0; z[k] = 1; end"]
+        text = lambda body, head: loop.replace("LOOP", head).replace("BODY", body.replace("; ", "\n"))
+        functions = [text(body, "for k = 0..99") for body in bodies] + [text(bodies[0], "for k = 0..1")]
+        functions += [text(bodies[k], "for k = 99..-1..0") for k in (0, 4)]
+        call = "print sum(NAME(mod(0..99, 9), int(mod(0..99, 4))).*(1..100))"
+        self.assertEqual(self.count_changes("index_sets", functions, call), 8)
+
     def test_bounds_of_rows_are_computed_once(self):
         """Each value is used twice in the next one."""
         values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))

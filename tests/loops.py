@@ -1921,6 +1921,57 @@ class Bounds:
                 f"{name}_all([{','.join(self.VALUES)}])"]
 
 
+class Splits:
+    """Inner loops with conditions on their counters, which split them; sums with wide integers wrap around."""
+    MOVING = ["k", "k", "k", "-k", "i-k", "k-i", "k+i", "n-1-k", "k+a", "k+p", "p-k", "k-p", "k+p+p"]
+    SHARED = ["0", "i", "i", "n", "n-1", "a", "b", "q", "p", "i-1", "a+i", "-1", "3", "i+p", "-q", "e[i]", "x[0]"]
+    RANGES = ["0..n-1", "0..n-1", "-a..b", "0..m", "n-1..-1..0", "b..-1..-a", "i..n-1", "0..i", "p-1..p+9", "q-9..q+1",
+              "0..2..n"]
+    SAFE = ["mod(k,n)", "mod(k+i,n)", "i"]
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+
+    def condition(self, depth=0):
+        r, k = self.r, self.r.random()
+        if depth < 2 and k < 0.35: return f"{self.condition(depth + 1)} {r.choice(['&&', '||'])} {self.condition(2)}"
+        if depth < 2 and k < 0.45: return f"!({self.condition(depth + 1)})"
+        sides = [r.choice(self.MOVING), r.choice(COMPARE), r.choice(self.SHARED)]
+        return " ".join(sides if r.random() < 0.8 else reversed(sides))
+
+    def body(self):
+        r = self.r
+        c, safe = self.condition(), r.random() < 0.8
+        at = [r.choice(self.SAFE if safe else ["k", "i-k", "k+i", "k+a", "n-1-k"]) for _ in range(3)]
+        use = r.choice([f"s += x[{at[0]}]", f"s = s*0.5 + x[{at[0]}]", f"z[{at[1]}] += x[{at[0]}]*e[i]",
+                        f"z[{at[1]}] = x[{at[0]}] - k", "w += 1", f"s = max(s, x[{at[0]}])", f"s -= x[{at[0]}]*k"])
+        other = r.choice(["w += 2", f"s += 3*x[{at[2]}]", f"z[{at[1]}] = -1"])
+        return r.choice([
+            [f"if {c}", use, "end"], [f"if {c}", use, "end"], [f"if {c}", use, "end", other],
+            [f"if {c}", use, "else", other, "end"], ["last = k", f"if {c}", use, "end"],
+            [f"if {c}", "continue", "end", use], [f"if {c}", "break", "end", use],
+            [other, f"if {c}", use, "break", "end"],
+            [f"t = x[{at[0]}]", f"if {c}", f"t = max(t, e[{at[2]}])", "end", f"z[{at[1]}] = t"],
+            [f"s += {c} ? x[{at[0]}] : 0"], [f"if ({c}) && x[{at[0]}] > 2", use, "end"],
+            [f"if {c}", f"if {self.condition()}", use, "end", other, "end"],
+            [f"if {c}", use, "end", f"if {self.condition()}", other, "end"]])
+
+    def text(self):
+        r, name = self.r, self.name
+        kinds = ["int", "float64", "", "int"]
+        values = [f"{r.choice(kinds)}({r.choice(['0', '1', '2', '5', '9', '40'])})" for _ in range(2)]
+        values += [r.choice(["0", "int(2)", "7", "2.5", "nan_", *WIDE, *(f"int({k})" for k in WIDE)]) for _ in range(2)]
+        n, kind = r.choice([1, 2, 5, 9, 33, 70]), r.choice(["", "float64", "int"])
+        return [f"function [] = {name}(x, e, z, a, b, p, q, m)", "n = numel(x)", "s = 0", "v = 0", "w = 0",
+                "last = -7", "try",
+                "for i = 0..n-1", *([r.choice(["s = 0", "z[i] = 0"])] if r.random() < 0.6 else []),
+                f"for k = {r.choice(self.RANGES)}", *self.body(), "end", *(["e[i] = s"] if r.random() < 0.2 else []),
+                "v += s*(i+1)", "end", "catch e_", 'print "caught: ", e_', "end",
+                "print shown(v)", 'printf("%.17g %.17g %.17g", w, last, sum(z.*(1..numel(z))))', "end",
+                f"{name}({kind}(mod((0..{n}-1)*7, 11)), {r.choice(['int', 'float64'])}(mod((0..{n}-1)*5, 13) - 3), "
+                f"zeros(1, {n}), {', '.join(values)}, {n + r.choice([-1, 0, 7])})"]
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -1992,6 +2043,7 @@ def program(seed):
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
     for k in range(2): lines += Sums(rng, f"sums{k}").text()
     for k in range(3): lines += Bounds(rng, f"bounds{k}").text()
+    for k in range(4): lines += Splits(rng, f"splits{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()

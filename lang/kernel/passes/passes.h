@@ -10,6 +10,7 @@
 const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);       /* in float32 where the bits stay the same */
 const KFunc *kchosenelements_keep(Ctx *c, Arena *a, const KFunc *f);  /* keeps x[k] where a loop searches for k */
 const KFunc *kunused_remove(Ctx *c, Arena *a, const KFunc *f);        /* removes values that nothing uses */
+const KFunc *kindexsets_split(Ctx *c, Arena *a, const KFunc *f);      /* splits loops where a condition changes */
 const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);     /* makes tests of inner loops in front of them */
 const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);    /* the innermost loop becomes independent */
 const KFunc *kcolumns_interchange(Ctx *c, Arena *a, const KFunc *f);  /* loops down columns go along rows */

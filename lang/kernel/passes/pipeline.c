@@ -54,6 +54,7 @@ static const struct {
            .transform = kchosenelements_keep},
           {"unused", "passes count the uses of variables", .transform = kunused_remove},
           {"single_runs", "stores in a LOOP that runs once would not be vectorized", .transform = ksingleruns_open},
+          {"index_sets", "inner loops have no conditions on their counters", .transform = kindexsets_split},
           {"index_tests", "inner loops whose index tests can be made in front of them have none",
            .transform = kindextests_hoist},
           {"float32", "loops compute in the precision of the elements where bits or fast math allow it",

@@ -71,6 +71,7 @@ void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*report)(void *ud, 
     Arena a;
     char reason[SERIAL_REASON];
     qarena_init(&a, c);
+    f = kindexsets_split(c, &a, f);
     const uint8_t *chosen = kinterchange_chosen(&a, f), *tested = kindextests_chosen(&a, f);
     for (KRef r = 1; r < f->nins; r++) {
         if (chosen[r] || tested[r] || !is_innermost(f, r)) continue;
