@@ -57,7 +57,8 @@ class Group:
         if depth > 1 or r.random() < 0.3: return self.leaf(i)
         a, b = self.plain(i, depth + 1), self.plain(i, depth + 1)
         return r.choice([f"({a}+{b})", f"({a}-{b})", f"({a}*{b})", f"min({a},{b})", f"max({a},{b})", f"abs({a})",
-                         f"mod({a},7)", f"floor({a}/2)", f"({a} > {b} ? {a} : {b})", f"sqrt(abs({a}))", f"-({a})"])
+                         f"mod({a},7)", f"mod({a},{b})", f"(mod({a},2) == 0 ? {a}/2 : {b})", f"floor({a}/2)",
+                         f"({a} > {b} ? {a} : {b})", f"sqrt(abs({a}))", f"-({a})"])
 
     def call(self, i, depth=0):
         r = self.rng

@@ -141,7 +141,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     a->e.many = s->forms.n > SPECIAL_FORMS;
     memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
     LoopJob job = qloop_job(a, NULL, NULL, NULL);
-    v->code.may_assume = !s->plain;
+    job.may_assume = !s->plain;
     qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);

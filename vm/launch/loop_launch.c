@@ -62,9 +62,11 @@ static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
 
 static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges) {
     Site site = site_of(c->f);
-    for (Specialization *v = s->forms.first; v; v = v->next)
-        if (same_loop((LoopSpec *)v, c->loop, ranges, false) && qspec_agrees(c->vm, v, &site, c->value))
-            return (LoopSpec *)v;
+    for (Specialization *at = s->forms.first; at; at = at->next) {
+        LoopSpec *v = (LoopSpec *)at;
+        bool failed = v->code.assumes && s->plain;
+        if (!failed && same_loop(v, c->loop, ranges, false) && qspec_agrees(c->vm, at, &site, c->value)) return v;
+    }
     return NULL;
 }
 
@@ -102,6 +104,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     v->loop = c->loop;
     LoopJob job = qloop_job(a, c->region, c->loop, ranges);
     job.many = a->e.many = s->forms.n > SPECIAL_FORMS, job.divides = s->divides;
+    job.may_assume = !s->plain;
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -297,10 +300,16 @@ static bool may_stop_halfway(const Call *c, LoopVersion which) {
     return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtrace(c->vm)->frames(c->vm));
 }
 
-/* A function that fails again and again would make the interpreter repeat the loop each time. */
+/* A function that fails again and again would make the interpreter repeat the loop each time.  One that assumes that
+ * numbers are integral is compiled again without the assumption. */
 static void note_abort(Call *c) {
     enum { ABORTS = 3 };
     LoopResult *code = &c->v->code;
+    LoopState *s = c->region->machine;
+    if (code->assumes) {
+        s->plain = true;
+        return;
+    }
     if (++c->v->naborted < ABORTS) return;
     snprintf(code->why, sizeof code->why, "a function that it calls fails, warns or calls itself too often");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
@@ -598,13 +607,16 @@ static void count_in_order(const Call *c, LoopState *s) {
     if (c->run.which != PARALLEL) s->in_order = s->in_order > n ? s->in_order - n : 0;
 }
 
-/* Runs the remaining iterations, or a part of them if the loop has a scan; *done: the loop has ended. */
+/* Runs the remaining iterations, or a part of them if the loop has a scan; *done: the loop has ended.  c->v remains set
+ * if there is more to run. */
 static qs_status run_part(Call *c, LoopState *s, Counter *rest, bool *done) {
     double start = qclock_ns();
+    bool plain = s->plain;
     TRY(prepare_form(c, s));
     if (!c->v) return QS_OK;
     begin_part(c);
     TRY(choose_and_run(c, done));
+    if (s->plain != plain) return QS_OK; /* now without assumptions */
     const LoopLeave *left = *done ? left_by(c) : NULL;
     if (uses_lists(&c->v->code)) judge_copies(c, s, qclock_ns() - start, left);
     if (*done && qloop_has_rare(c)) {

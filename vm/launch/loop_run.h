@@ -55,6 +55,7 @@ typedef struct {
     bool waits;              /* the interpreter executes the first iteration, so that variables have their types */
     bool left;               /* to the interpreter: lists are slow in it, or a statement ends it too often */
     bool uncounted;          /* the `for` of this `while` was declined */
+    bool plain;              /* code that assumes that numbers are integral has failed */
     bool divides;            /* an optional test of a guard has failed for the values of its first run */
     bool explained;          /* lowered at least once */
     bool reported_many;      /* --explain has reported that there are too many specializations */

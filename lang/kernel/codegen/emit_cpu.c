@@ -477,18 +477,22 @@ static void guard_call(Emit *e) {
     k->stop = stop;
 }
 
-/* The copies of the callees.  levels: how many frames the inlined copies open at most. */
+/* The copies of the callees.  levels: how many frames the inlined copies open at most; refuses: a call may tell its
+ * callee to fail, by 0 frames. */
 typedef struct {
     int n, levels;
+    bool refuses;
 } Copies;
 
-/* Returns how many frames each call in f opens at most: argument 0 of a call is input 0 less this number.
- * 0: unknown. */
-static int frames_per_call(const KFunc *f) {
-    double most = 0, opened;
+/* Returns how many frames each call in f opens at most: argument 0 of a call is input 0 less this number, or a choice
+ * between that and 0, which sets *refuses.  0: unknown. */
+static int frames_per_call(const KFunc *f, bool *refuses) {
+    double most = 0, opened, none;
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r], *left = &f->ins[i->a];
         if (i->op != K_ARG || i->imm) continue;
+        bool chosen = left->op == K_SELECT && kir_is_const(f, left->c, &none) && none == 0;
+        if (chosen) left = &f->ins[left->b], *refuses = true;
         bool known = left->op == K_SUB && f->ins[left->a].op == K_INPUT && kir_is_const(f, left->b, &opened);
         if (!known || f->ins[left->a].imm || !(opened >= 1 && opened < 1000)) return 0;
         most = opened > most ? opened : most;
@@ -530,19 +534,20 @@ static Copies count_copies(Arena *a, const KFunc *source) {
     enum { MOST_COPIES = 5, MOST_INS = 1500 };
     double size = 0, calls = 0, all = 0;
     int frames = 0, n = 0;
+    bool refuses = false;
     for (int c = 0; c < source->ncallees; c++) {
         const KFunc *f = source->callees[c];
         double own = count_calls(a, f);
-        int opened = frames_per_call(f);
-        if (own && !opened) return (Copies){1, 0};
+        int opened = frames_per_call(f, &refuses);
+        if (own && !opened) return (Copies){1, 0, refuses};
         size += f->nins, calls = own > calls ? own : calls, frames = opened > frames ? opened : frames;
     }
     for (; n < MOST_COPIES && (all += size) <= MOST_INS; n++) size *= calls;
     n = n ? n : 1;
-    return (Copies){n, (n - 1) * frames};
+    return (Copies){n, (n - 1) * frames, refuses};
 }
 
-/* Copy 0 fails unless all inlined copies can open their frames, so that these need no test. */
+/* Copy 0 fails unless all inlined copies can open their frames, so that these need no test, unless calls refuse. */
 static void check_frames(Cpu *k, int copy, Copies copies) {
     Emit *e = k->e;
     uint32_t on = emit_new(e);
@@ -550,6 +555,7 @@ static void check_frames(Cpu *k, int copy, Copies copies) {
         emit_branch(e, emit_def(e, "icmp sgt i64 %%i0, %d", copies.levels), on, k->done);
         emit_label(e, on);
     }
+    if (copy && copies.refuses) return;
     emit_declare(e, "declare void @llvm.assume(i1)");
     emit_put(e, "call void @llvm.assume(i1 %s)", emit_def(e, "icmp sgt i64 %%i0, 0").s);
 }

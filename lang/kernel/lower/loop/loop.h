@@ -130,6 +130,7 @@ typedef struct {
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
     bool divides;                 /* the guard makes no optional tests: remainders are computed by division */
+    bool may_assume;              /* functions that call themselves may assume that indices and the like are integral */
     bool many;                    /* it has several specializations: compile in only values that must be known */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
@@ -333,6 +334,7 @@ typedef struct {
     int returned;
     int counters;      /* reals[counters …] are the values of the counters then; -1: they are not needed */
     int aborted;       /* reals[aborted] is 1 if a called function failed; -1: it calls none */
+    bool assumes;      /* the functions that it calls assume that numbers are integral (LoopJob.may_assume) */
     bool speculates;   /* quick and parallel assume that variables are integral */
     int deoptimized;   /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
     int drawn;         /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
@@ -388,9 +390,8 @@ Node *kloop_as_for(Unit *u, Node *loop);
 /* -- functions that call themselves (loop_function.c) -------------------------------------------------------------- */
 enum { LOOP_RESULTS = 8 };
 typedef struct {
-    bool may_assume; /* input: the code may assume that numbers are integral which are indices or in remainders */
-    bool assumes;    /* it does so: if it fails, code without assumptions may not */
-    LoopCode entry;  /* func NULL: the compiler declined the function, for the reason `why` */
+    bool assumes;   /* that numbers are integral which are indices or in remainders: code without this may not fail */
+    LoopCode entry; /* func NULL: the compiler declined the function, for the reason `why` */
     int nresults;
     /* LOOP_NUM, LOOP_BOOL: result i is reals[i+1]; LOOP_INT, LOOP_CHAR: ints[i+1]; LOOP_MIXED: its type is
      * ints[LOOP_RESULTS+i+1] */

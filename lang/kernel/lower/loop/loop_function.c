@@ -15,11 +15,11 @@
  * Argument 0 of each function is the number of frames that may still be opened.
  *
  * If an index, a remainder or a rounded quotient needs the twin of a parameter, all functions are compiled again, and
- * assume that this parameter is integral (Expected); each call tests it.  If the assumption fails, the VM compiles the
- * function without assumptions.
+ * assume that this parameter is integral (Expected); each call tests it.  They also assume that a modulus is positive.
+ * If an assumption fails, the VM compiles the function without assumptions.
  *
  * A loop that calls such a function has the functions as callees of its exact version, its only one.  If a call fails,
- * the loop ends, its stores are taken back, and the interpreter runs the loop. */
+ * the loop ends and its stores are taken back.  Then it is compiled without assumptions, or the interpreter runs it. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -75,6 +75,7 @@ struct LoopModule {
     bool again; /* another round is needed */
     Expected expected[EXPECTING];
     int nexpected;
+    bool assumes; /* parameters are expected to be integral */
     bool restart; /* a parameter is expected to be integral, which existing functions do not know */
     KParam *params;
     LoopBind *binds;
@@ -138,14 +139,14 @@ void kfunction_expect_int(Loops *L, int slot) {
     LoopModule *m = L->module;
     const Spec *s = L->spec;
     int param = 0, k = 0;
-    if (!m || !m->out || !m->out->may_assume || !s || slot < 1) return;
+    if (!m || !m->job->may_assume || !s || slot < 1) return;
     while (param < s->nargs && (k += slots_of(s->pass[param])) < slot) param++;
     if (param >= s->nargs || s->pass[param] != PASS_NUM || is_expected(m, s->func, param)) return;
     for (k = 0; k < m->nexpected && m->expected[k].func != s->func;) k++;
     if (k == EXPECTING) return;
     if (k == m->nexpected) m->expected[m->nexpected++] = (Expected){.func = s->func};
     m->expected[k].params |= (uint64_t)1 << param;
-    m->restart = m->out->assumes = true;
+    m->restart = m->assumes = true;
 }
 
 static qs_dtype dtype_of(uint8_t pass) { return pass == PASS_NUM ? QS_F64 : pass == PASS_BOOL ? QS_B1 : QS_I64; }
@@ -349,6 +350,35 @@ static qs_status compile_callees(Loops *L) {
     return QS_EVALUE;
 }
 
+static void free_lists(Loops *L) {
+    qmem_free(L->c, L->binds, L->cap_binds * sizeof *L->binds);
+    qmem_free(L->c, L->faults, L->cap_faults * sizeof *L->faults);
+    qmem_free(L->c, L->checks, L->cap_checks * sizeof *L->checks);
+    qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
+    qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
+    kbuild_free(&L->walk);
+}
+
+static void free_specs(LoopModule *m) {
+    for (Spec *s = m->first; s; s = s->next) free_lists(&s->L);
+    m->first = NULL, m->last = &m->first, m->nspecs = 0, m->restart = false;
+}
+
+/* Finds the function for the arguments; for a loop it is compiled, and once more if a parameter is then expected to be
+ * integral. */
+static qs_status find_callee(Loops *L, const Callee *callee, const Args *args, int wanted, Spec **out) {
+    if (L->module) return spec_for(L, callee, args, wanted, out);
+    TRY(begin_callees(L));
+    TRY(spec_for(L, callee, args, wanted, out));
+    TRY(compile_callees(L));
+    while (L->callees->restart) {
+        free_specs(L->callees), L->changed = true;
+        TRY(spec_for(L, callee, args, wanted, out));
+        TRY(compile_callees(L));
+    }
+    return QS_OK;
+}
+
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted) {
     Spec *s;
     if (callee->captures) return kloop_decline(L, L->pos, "a function made in it that calls itself");
@@ -358,9 +388,7 @@ qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value
     if (wanted > have) return kloop_decline(L, L->pos, "more results than %s has", callee->func->name->s);
     if (!L->module && L->out->apart)
         return kloop_decline(L, L->pos, "a function that calls itself, beside a slice of a length that is not known");
-    if (!L->module) TRY(begin_callees(L));
-    TRY(spec_for(L, callee, args, wanted, &s));
-    if (!L->module) TRY(compile_callees(L));
+    TRY(find_callee(L, callee, args, wanted, &s));
     if (!s->known) {
         L->module->again = L->pending = true;
         return QS_EVALUE;
@@ -382,6 +410,12 @@ void kfunction_fail_unless(Loops *L, KRef cond) {
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
     if (!L->loose++) L->loose_pos = L->pos;
     kloop_leave_unless(L, cond, QS_B1, 1);
+}
+
+bool kfunction_assume(Loops *L, KRef cond) {
+    if (!L->job->may_assume) return false;
+    L->module->assumes = true;
+    return kfunction_fail_unless(L, cond), true;
 }
 
 /* -- one function -------------------------------------------------------------------------------------------------- */
@@ -628,21 +662,8 @@ qs_status kfunction_add_callees(Loops *L, const LoopBind **binds) {
     TRY(check_reads(L));
     sync_params(L);
     L->f->callees = list_callees(L->callees, L->keep_result), L->f->ncallees = L->callees->nspecs;
+    L->out->assumes = L->callees->assumes;
     return *binds = L->callees->binds, QS_OK;
-}
-
-static void free_lists(Loops *L) {
-    qmem_free(L->c, L->binds, L->cap_binds * sizeof *L->binds);
-    qmem_free(L->c, L->faults, L->cap_faults * sizeof *L->faults);
-    qmem_free(L->c, L->checks, L->cap_checks * sizeof *L->checks);
-    qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
-    qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
-    kbuild_free(&L->walk);
-}
-
-static void free_specs(LoopModule *m) {
-    for (Spec *s = m->first; s; s = s->next) free_lists(&s->L);
-    m->first = NULL, m->last = &m->first, m->nspecs = 0;
 }
 
 static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const uint8_t *kinds, int wanted) {
@@ -651,7 +672,7 @@ static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const u
     Spec *s;
     Callee f = {.func = m->job->func, .source = -1};
     do {
-        free_specs(m), m->restart = false;
+        free_specs(m);
         begin_entry(L, scratch);
         TRY(first_arguments(L, kinds, args));
         TRY(spec_for(L, &f, &(Args){args, names, f.func->nparams}, wanted, &s));
@@ -685,7 +706,7 @@ qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint
     LoopModule m = {.arena = arena, .job = job, .out = out};
     Arena scratch;
     ErrorState before = c->err;
-    *out = (LoopFunction){.may_assume = out->may_assume};
+    *out = (LoopFunction){.assumes = false};
     m.last = &m.first;
     qarena_init(&scratch, c);
     InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
@@ -695,7 +716,7 @@ qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint
                .out = &m.report,
                .module = &m};
     if (compile_module(&m, &L, &scratch, kinds, wanted) != QS_OK) out->entry.func = NULL;
-    c->err = before;
+    c->err = before, out->assumes = m.assumes;
     memcpy(out->why, m.report.why, sizeof out->why);
     out->src = m.report.src, out->why_pos = m.report.why_pos;
     free_specs(&m);

@@ -154,6 +154,7 @@ bool kloop_expect_positive(Loops *L, Number *n) {
     double k;
     if (!t || n->kind == LOOP_BOOL || n->hi < 1 || kir_is_const(L->f, t, &k)) return false;
     if (is_positive_entry(L, t)) return n->lo = 1, true;
+    if (L->module && kfunction_assume(L, kloop_op(L, K_LT, kloop_i64(L, 0), t))) return n->lo = 1, true;
     if (!L->speculates) return L->wants_integers = true, false;
     KRef below = kloop_op(L, K_SUB, t, kloop_i64(L, 1));
     bool guarded = kloop_has_range(L, t) &&
@@ -274,13 +275,19 @@ void kloop_guess_negate(Loops *L, Number a, Number *n) {
 }
 
 void kloop_guess_choice(Loops *L, KRef c, Number a, Number b, Number *n) {
-    if (!L->speculates || n->kind != LOOP_NUM || n->twin) return;
+    if (n->kind != LOOP_NUM || n->twin) return;
     if (a.kind == LOOP_NUM && a.quotient && !a.twin && !a.guess) guess_exact(L, &a, c, true);
     if (b.kind == LOOP_NUM && b.quotient && !b.twin && !b.guess) guess_exact(L, &b, c, false);
     Guess x = guess_of(L, a), y = guess_of(L, b);
     if (!x.v || !y.v || a.kind != LOOP_NUM || b.kind != LOOP_NUM) return;
-    KRef yes = kbuild_int(&L->walk, QS_B1, 1);
-    n->guess = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = x.v, .c = y.v});
+    KRef yes = kbuild_int(&L->walk, QS_B1, 1),
+         chosen = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = x.v, .c = y.v});
+    if (a.twin && b.twin) {
+        n->twin = chosen, n->lo = fmin(x.lo, y.lo), n->hi = fmax(x.hi, y.hi);
+        n->unsigned_zero = a.unsigned_zero && b.unsigned_zero;
+        return;
+    }
+    n->guess = chosen;
     n->fits = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = x.fits ? x.fits : yes, .c = y.fits ? y.fits : yes});
     n->lo = fmin(x.lo, y.lo), n->hi = fmax(x.hi, y.hi);
     n->guess_unsigned = (a.twin ? a.unsigned_zero : a.guess_unsigned) && (b.twin ? b.unsigned_zero : b.guess_unsigned);

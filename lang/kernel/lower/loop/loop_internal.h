@@ -325,6 +325,7 @@ void kfunction_expect_int(Loops *L, int slot);         /* assumes that the input
 bool kfunction_is_open(const Loops *L, const Func *f); /* whether a call of f must be a CALL */
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted);
 void kfunction_fail_unless(Loops *L, KRef cond);
+bool kfunction_assume(Loops *L, KRef cond); /* false: the code may assume nothing */
 /* For a loop with callees: at the beginning of a pass; before its code is kept (gives the bindings of its
  * parameters) and afterwards; at the end. */
 void kfunction_reads(Loops *L, const Sym *sym, int object, const Str *field); /* field NULL: a global variable */
