@@ -62,6 +62,22 @@ static void folding_removes_identities(void) {
     KRef t = kir_const_int(f, QS_B1, 1, 0), c = fold2(f, K_LT, x, ci(f, QS_I32, 4));
     CHECK(fold2(f, K_ADD, x, ci(f, QS_I32, 0)) == x);
     CHECK(fold2(f, K_ADD, y, cn(f, QS_F32, 0)) != y); /* -0 + 0 is 0 */
+    KRef square = fold2(f, K_MUL, y, y), size = kir_fold(f, (KMake){K_ABS, .a = y});
+    KRef sum = fold2(f, K_ADD, fold2(f, K_ADD, square, size), cn(f, QS_F32, 0.5)), none = ci(f, QS_B1, 0);
+    KRef root = kir_fold(f, (KMake){K_MATH, .flag = MF_sqrt, .a = sum}), ratio = fold2(f, K_DIV, size, sum);
+    KRef zero = cn(f, QS_F32, 0), wide = kir_fold(f, (KMake){K_CAST, .own = QS_F64, .a = root});
+    CHECK(fold2(f, K_ADD, square, zero) == square && fold2(f, K_ADD, ratio, zero) == ratio);
+    CHECK(f->ins[fold2(f, K_LT, square, zero)].imm == 0 && f->ins[fold2(f, K_LT, square, zero)].op == K_CONST);
+    CHECK(f->ins[fold2(f, K_EQ, square, cn(f, QS_F32, -INFINITY))].op == K_CONST);
+    CHECK(f->ins[fold2(f, K_EQ, square, zero)].op == K_EQ && f->ins[fold2(f, K_LE, ratio, zero)].op == K_LE);
+    CHECK(f->ins[fold2(f, K_EQ, sum, zero)].imm == f->ins[none].imm && f->ins[fold2(f, K_EQ, sum, zero)].op == K_CONST);
+    CHECK(f->ins[fold2(f, K_LE, wide, cn(f, QS_F64, 0))].op == K_CONST);
+    CHECK(f->ins[fold2(f, K_LE, root, cn(f, QS_F32, 0.25))].op == K_LE && f->ins[fold2(f, K_LT, zero, sum)].op == K_LT);
+    CHECK(f->ins[fold2(f, K_EQ, fold2(f, K_SUB, sum, y), zero)].op == K_EQ);
+    CHECK(f->ins[fold2(f, K_EQ, fold2(f, K_ADD, sum, y), zero)].op == K_EQ);
+    CHECK(f->ins[fold2(f, K_EQ, fold2(f, K_MUL, sum, sum), zero)].op == K_EQ); /* it may be too small for a float */
+    CHECK(f->ins[fold2(f, K_EQ, fold2(f, K_ADD, square, cn(f, QS_F32, 1e-40)), zero)].op == K_EQ);
+    CHECK(fold2(f, K_ADD, fold2(f, K_ADD, square, cn(f, QS_F32, -0.0)), zero) != square);
     CHECK(fold2(f, K_SUB, y, cn(f, QS_F32, 0)) == y);
     CHECK(fold2(f, K_SUB, y, cn(f, QS_F32, -0.0)) != y);
     CHECK(fold2(f, K_MUL, cn(f, QS_F32, 1), y) == y);

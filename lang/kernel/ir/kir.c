@@ -2,6 +2,8 @@
 #include "lang/kernel/ir/sem.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 const KOpInfo kir_ops[K__COUNT] = {
@@ -131,7 +133,7 @@ bool kir_counts_by_one(const KFunc *f, KRef loop) {
 }
 
 /* -- folding ------------------------------------------------------------------------------------------------------- */
-enum { PAIR = 16 }; /* combines (op, dtype) in one number for a switch */
+enum { PAIR = 16, /* combines (op, dtype) in one number for a switch */ SIGN_DEPTH = 6 /* operands of operands */ };
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
 
 #define UNARY(op, D, R)                                                                                                \
@@ -217,13 +219,39 @@ static bool surely_inside(const KFunc *f, KRef index, KRef extent) {
            hi < (int64_t)f->ins[extent].imm;
 }
 
+/* The sign of a float that is easy to see.  NaN may have any. */
+typedef enum { SIGN_ANY, SIGN_NOT_NEGATIVE /* nor -0 */, SIGN_POSITIVE /* not subnormal either */ } Sign;
+
+static Sign least_sign(Sign a, Sign b) { return a < b ? a : b; }
+
+static Sign find_sign(const KFunc *f, KRef r, int depth) {
+    const KIns *i = &f->ins[r];
+    double v;
+    if (kir_is_const(f, r, &v)) return v >= (double)FLT_MIN ? SIGN_POSITIVE : signbit(v) ? SIGN_ANY : SIGN_NOT_NEGATIVE;
+    if (!kir_is_float((qs_dtype)i->dtype) || !depth) return SIGN_ANY;
+    if (i->op == K_MUL && i->a == i->b) return SIGN_NOT_NEGATIVE;
+    if (i->op == K_ABS) return SIGN_NOT_NEGATIVE;
+    bool rooted = i->op == K_MATH && i->flag == MF_sqrt, cast = i->op == K_CAST && kir_is_float(f->ins[i->a].dtype);
+    if (rooted || cast) return find_sign(f, i->a, depth - 1);
+    if (i->op != K_ADD && i->op != K_MUL && i->op != K_DIV) return SIGN_ANY;
+    Sign a = find_sign(f, i->a, depth - 1), b = a ? find_sign(f, i->b, depth - 1) : SIGN_ANY;
+    return i->op == K_ADD && a && b ? (a > b ? a : b) : least_sign(least_sign(a, b), SIGN_NOT_NEGATIVE);
+}
+
+/* Whether the float r is larger than the constant `limit`, or NaN; or_equal: or if they may be equal. */
+static bool exceeds(const KFunc *f, KRef r, KRef limit, bool or_equal) {
+    double v;
+    if (!kir_is_float((qs_dtype)f->ins[r].dtype) || !kir_is_const(f, limit, &v) || v > 0) return false;
+    return find_sign(f, r, SIGN_DEPTH) >= (v < 0 || or_equal ? SIGN_NOT_NEGATIVE : SIGN_POSITIVE);
+}
+
 /* Returns a value that the instruction always equals: an operand, or a new constant; 0: none. */
 static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     qs_dtype d = f->ins[a].dtype;
     bool integer = qdtype_is_int(d) || d == QS_B1;
     switch (op) {
     case K_ADD:
-        if (integer && is_value(f, b, 0)) return a;
+        if (is_value(f, b, 0) && (integer || find_sign(f, a, SIGN_DEPTH))) return a;
         return integer && is_value(f, a, 0) ? b : 0;
     case K_SUB: /* x - (+0) is x for floats too */
         if (is_value(f, b, 0)) return a;
@@ -253,8 +281,12 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     case K_NEG: return f->ins[a].op == op ? f->ins[a].a : 0;
     case K_ABS: return f->ins[a].op == K_ABS ? a : 0;
     case K_LE:
-    case K_EQ: return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
+    case K_EQ:
+        if (exceeds(f, a, b, false)) return kir_const_int(f, QS_B1, 0, pos);
+        return integer && a == b ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_LT:
+        if (exceeds(f, a, b, true)) return kir_const_int(f, QS_B1, 0, pos);
+        return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
     case K_NE: return integer && a == b ? kir_const_int(f, QS_B1, 0, pos) : 0;
     case K_INB: return surely_inside(f, a, b) ? kir_const_int(f, QS_B1, 1, pos) : 0;
     case K_ANALYTIC: return f->ins[b].op == K_CONST && f->ins[c].op == K_CONST ? a : 0;
