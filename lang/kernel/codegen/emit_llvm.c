@@ -325,6 +325,8 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
+static bool is_root(const KFunc *f, KRef r) { return f->ins[r].op == K_MATH && f->ins[r].flag == MF_sqrt; }
+
 /* Minimum and maximum are exact: a number wins against NaN, and -0 is less than +0.  There are three versions, because
  * LLVM's minnum and maxnum do not specify which zero they return.
  *
@@ -697,10 +699,21 @@ static bool low_ins(Emit *e, KRef r) {
 }
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
+/* LLVM would replace x/(|y|*sqrt(z)) by x/sqrt(y*y*z), which is beyond float32 earlier, if the product might be
+ * regrouped. */
+static Opnd emit_binary(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    qs_dtype d = (qs_dtype)e->f->ins[i->a].dtype;
+    unsigned flag = i->flag | (emit_rounds_once(e->f, r) ? EMIT_ROUNDS_ONCE : 0);
+    Opnd a = emit_arg(e, i->a), b = emit_arg(e, i->b);
+    bool divisor = i->op == K_MUL && d == QS_F32 && e->f->fast && (is_root(e->f, i->a) || is_root(e->f, i->b));
+    if (divisor) return emit_def(e, "fmul nsz arcp contract afn float %s, %s", a.s, b.s);
+    return emit_arith(e, (KOp)i->op, d, flag, a, b);
+}
+
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
-    unsigned flag;
     e->at = i->pos;
     if (e->t->threads ? low_ins(e, r) : slim_ins(e, r)) return;
     switch ((KOp)i->op) {
@@ -755,12 +768,7 @@ void emit_ins(Emit *e, KRef r) {
     case K_ARG: e->args[i->imm] = emit_arg(e, i->a); break;
     case K_CALL: emit_call(e, r); break;
     case K_RESULT: emit_result(e, r); break;
-    default:
-        flag = i->flag | (emit_rounds_once(e->f, r) ? EMIT_ROUNDS_ONCE : 0);
-        emit_set(
-            e, r,
-            emit_arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, flag, emit_arg(e, i->a), emit_arg(e, i->b)));
-        break;
+    default: emit_set(e, r, emit_binary(e, r)); break;
     }
 }
 
