@@ -49,10 +49,11 @@ end
 
 % Returns the middle of the mask unless a center is given.
 function c = mask_center(what, mask : mat, center)
-    c = int((size(mask,0..1)-1)/2)
-    if !isempty(center)
+    if isempty(center)
+        c = [floor((size(mask,0)-1)/2), floor((size(mask,1)-1)/2)]
+    else
         check_whole(strcat(what, ": center"), center, -inf, 2)
-        c = int(center)
+        c = center
     end
 end
 
@@ -111,19 +112,21 @@ end
 
 % Filters as imfilter; `what` is the function that error messages name.
 function y = filter_image(what, img : cube, mask : mat, center, boundary)
-    check_filled(strcat(what, ": mask"), mask)
+    if isempty(mask)
+        check_filled(strcat(what, ": mask"), mask)
+    endif
     c = mask_center(what, mask, center)
     if imfilter_direction > 0
         mask = flipud(fliplr(mask))
-        c = int(size(mask,0..1))-1-c
+        c = [size(mask,0)-1-c[0], size(mask,1)-1-c[1]]
     endif
-    y = correlate_folded(what, img, mask, c, boundary)
+    y = correlate_folded(what, img, mask, int(c), boundary)
 end
 
 % Correlates with a mask that is folded to the offsets at which the border differs, so that a mask may be much larger
 % than the image.
 function y = correlate_folded(what, img, mask, c, boundary)
-    if any(size(mask, 0..1) > size(img, 0..1))
+    if size(mask,0) > size(img,0) || size(mask,1) > size(img,1)
         [mask, columns] = fold_columns(mask, c[1], size(img,1), boundary)
         [rows, down] = fold_columns(transpose(mask), c[0], size(img,0), boundary)
         [mask, c] = {transpose(rows), int([down, columns])}
@@ -181,14 +184,17 @@ end
 
 {!adjoint correlate_rule}
 function y = correlate_image(what, img, mask, c, boundary)
-    y = correlate_at(img, mask, c, int(size(img,0..1)), boundary_kernel(what, boundary))
+    y = correlate_at(img, mask, c, [size(img,0), size(img,1)], boundary_kernel(what, boundary))
     y = reshape(y, size(img))
 end
 
 % Returns dims[0] x dims[1] sums of mask[k]*x[p+k-c], for each channel; kernel has the access mode outside x.
 function y = correlate_at(x, mask, c, dims, kernel)
-    [height, width, channels] = size(x, 0..2)
-    [rows, columns] = size(mask, 0..1)
+    height = size(x,0) % a number costs less than a vector of sizes
+    width = size(x,1)
+    channels = size(x,2)
+    rows = size(mask,0)
+    columns = size(mask,1)
     y = uninit_like(x, dims[0], dims[1], channels)
     down = max(min(dims[0], height + c[0] - rows + 1) - max(c[0], 0), 0) % how many results no tap outside is part of
     right = max(min(dims[1], width + c[1] - columns + 1) - max(c[1], 0), 0)
@@ -198,8 +204,10 @@ function y = correlate_at(x, mask, c, dims, kernel)
     large = numel(mask) >= 1024 && dims[0]*dims[1]*numel(mask) >= 2^25 && numel(x) > 0 && !runs_on_gpu()
     if large || 2*outside*numel(mask) > numel(y) + 6000
         framed = uninit_like(x, dims[0]+rows-1, dims[1]+columns-1, channels)
-        parallel_do(size(framed, 0..2), framed, x, [[1]], c, kernel)
-        [x, c, kernel] = {framed, [0,0], imfilter_inside}
+        parallel_do([dims[0]+rows-1, dims[1]+columns-1, channels], framed, x, [[1]], c, kernel)
+        x = framed
+        c = [0,0]
+        kernel = imfilter_inside
     endif
     if large
         turned = flipud(fliplr(mask))
@@ -207,7 +215,7 @@ function y = correlate_at(x, mask, c, dims, kernel)
             y[:,:,k] = conv2(x[:,:,k], turned, "valid")
         end
     else
-        parallel_do(size(y, 0..2), y, x, mask, c, kernel)
+        parallel_do([dims[0], dims[1], channels], y, x, mask, c, kernel)
     endif
 end
 

@@ -22,8 +22,9 @@ typedef struct {
     const char *fn;
     Array *a;
     const double *x;
-    int parts; /* 2: complex, but a line has only one of the parts */
-    int dim;   /* DIM_ALL: all elements form one line, and a result of one number is a number */
+    const float *floats; /* the elements of a float32 array, which is not converted as a whole; otherwise NULL */
+    int parts;           /* 2: complex, but a line has only one of the parts */
+    int dim;             /* DIM_ALL: all elements form one line, and a result of one number is a number */
     ArrayLines l;
     qs_dtype d;   /* dtype of the result; never depends on values */
     size_t spare; /* number of lines for which a line function needs room */
@@ -34,8 +35,14 @@ typedef struct {
 static qs_status open_lines(qs_vm *vm, qs_call_args *c, int at, int dim_at, bool main, int parts, Work *w) {
     Numbers x;
     *w = (Work){.fn = c->name, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts, .spare = 1};
-    TRY(qarg_wide(vm, c, at, "x", parts, &x));
-    w->a = x.a, w->x = x.x;
+    if (parts == 1 && c->in[at].kind == QS_ARRAY && qval_array(c->in[at])->dtype == QS_F32) {
+        const void *p;
+        TRY(qarg_packed(vm, c, at, "x", QS_F32, &w->a, &p));
+        w->floats = p;
+    } else {
+        TRY(qarg_wide(vm, c, at, "x", parts, &x));
+        w->a = x.a, w->x = x.x;
+    }
     if (main) w->dim = qstats_main_dim(w->a);
     if (qarg_given(c, dim_at)) TRY(qarg_dim_of(vm, c->name, c->in[at], c->in[dim_at], &w->dim));
     w->l = w->dim == DIM_ALL ? (ArrayLines){1, w->a->count, 1} : qstats_lines(w->a, w->dim);
@@ -56,18 +63,28 @@ typedef struct {
     double *rooms, *out;
 } Run;
 
+/* Copies g neighbouring lines, of which the first begins at element `at`, to rooms. */
+static void copy_lines(const Run *r, size_t at, size_t g, double *rooms) {
+    size_t n = r->w->l.n, step = r->w->l.inner, room = r->room;
+    const double *x = r->w->x;
+    const float *floats = r->w->floats;
+    for (size_t i = 0; i < n; i++, at += step)
+        if (floats)
+            for (size_t j = 0; j < g; j++) rooms[j * room + i] = floats[at + j];
+        else
+            for (size_t j = 0; j < g; j++) rooms[j * room + i] = x[at + j];
+}
+
 /* Neighbouring lines share cache lines, so that several of them are read at once. */
 static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
     const Run *r = ud;
     const ArrayLines *l = &r->w->l, out = {l->outer, r->m, l->inner};
     double *rooms = r->rooms + (size_t)worker * r->group * r->room;
     for (size_t k = (size_t)first, g; k < (size_t)last; k += g) {
-        const double *from = r->w->x + qstats_line_at(l, k);
         size_t left = l->inner - k % l->inner, end = (size_t)last - k;
         g = r->group < left ? r->group : left;
         if (end < g) g = end;
-        for (size_t i = 0; i < l->n; i++)
-            for (size_t j = 0; j < g; j++) rooms[j * r->room + i] = from[i * l->inner + j];
+        copy_lines(r, qstats_line_at(l, k), g, rooms);
         for (size_t j = 0; j < g; j++) {
             double *x = rooms + j * r->room, *y = x + (1 + r->w->spare) * l->n,
                    *to = r->out + qstats_line_at(&out, k + j);

@@ -255,15 +255,18 @@ qs_status qmatrix_size(qs_vm *vm, qs_call_args *c) {
         c->out[0] = qs_num(d < rank ? (double)dims[d] : 1);
         return QS_OK;
     }
-    double *want;
+    double few[QS_MAX_RANK], *want = few, *made = NULL;
     size_t nwant;
-    TRY(qarr_doubles(vm, c->in[1], "size: dimension", &want, &nwant));
+    if (!qarr_few_doubles(vm, c->in[1], few, &nwant)) {
+        TRY(qarr_doubles(vm, c->in[1], "size: dimension", &made, &nwant));
+        want = made;
+    }
     qs_status s = nwant > QS_MAX_RANK
                       ? qs_fail(vm, QS_EINDEX, "size: at most %d dimensions, got %zu", QS_MAX_RANK, nwant)
                       : QS_OK;
     for (size_t i = 0; s == QS_OK && i < nwant; i++)
         if ((s = qarg_dim(vm, c->name, qs_num(want[i]), &d)) == QS_OK) out[i] = d < rank ? (double)dims[d] : 1;
-    qmem_free(qvm_ctx(vm), want, nwant * sizeof *want);
+    qmem_free(qvm_ctx(vm), made, nwant * sizeof *made);
     n = (int64_t)nwant;
     return s ? s : qarg_exact(vm, out, 1, &n, &c->out[0]);
 }
@@ -319,17 +322,20 @@ static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *siz
 
 /* Reads the sizes: either all arguments after the first are numbers, or the only one is a vector. */
 static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *rank, int64_t dims[QS_MAX_RANK]) {
-    double *list = NULL, numbers[QS_MAX_RANK];
+    double few[QS_MAX_RANK], *list = few, *made = NULL, numbers[QS_MAX_RANK];
     size_t n = (size_t)c->nin - 1;
     bool vector = n == 1 && c->in[1].kind == QS_ARRAY, some = false, sizes = true;
-    if (vector) TRY(qarr_doubles(vm, c->in[1], "reshape: the sizes", &list, &n));
+    if (vector && !qarr_few_doubles(vm, c->in[1], few, &n)) {
+        TRY(qarr_doubles(vm, c->in[1], "reshape: the sizes", &made, &n));
+        list = made;
+    }
     for (size_t i = 0; i < n && i < QS_MAX_RANK; i++) {
         bool number = vector || qval_is_number(c->in[i + 1]);
         numbers[i] = vector ? list[i] : number ? qval_number(c->in[i + 1]) : 0;
         some |= numbers[i] == -1;
         sizes &= number && numbers[i] >= -1 && numbers[i] <= 0x1p53 && trunc(numbers[i]) == numbers[i];
     }
-    if (vector) qmem_free(qvm_ctx(vm), list, n * sizeof *list);
+    qmem_free(qvm_ctx(vm), made, n * sizeof *made);
     if (!some || !sizes || n > QS_MAX_RANK) return qarr_shape_args(vm, "reshape", c->nin - 1, c->in + 1, rank, dims);
     *rank = (int)n;
     return leave_over(vm, count, *rank, numbers, dims);

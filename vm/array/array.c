@@ -673,6 +673,7 @@ static qs_status array_doubles(qs_vm *vm, Array *a, double *x) {
     const void *p;
     Nest n;
     TRY(qarr_read(vm, a, &p));
+    if (a->contiguous) return qconv_run(dtype_of(a), p, (ptrdiff_t)elem_size(a), QS_F64, x, sizeof *x, a->count), QS_OK;
     qstrided_begin(&n, a->rank, a->dims);
     qstrided_array(&n, p, a);
     qstrided_fuse(&n);
@@ -688,6 +689,13 @@ static qs_status cell_doubles(qs_vm *vm, const Cell *cell, const char *what, dou
         x[i] = qval_number(cell->items[i]);
     }
     return QS_OK;
+}
+
+bool qarr_few_doubles(qs_vm *vm, qs_value v, double x[QS_MAX_RANK], size_t *n) {
+    if (v.kind != QS_ARRAY || qdtype_is_complex(dtype_of(qval_array(v)))) return false;
+    *n = qval_array(v)->count;
+    if (*n > QS_MAX_RANK) return false;
+    return array_doubles(vm, qval_array(v), x) == QS_OK || (qerr_clear(qvm_ctx(vm)), false);
 }
 
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n) {
@@ -716,18 +724,21 @@ static qs_status extent_from(qs_vm *vm, const char *fn, double x, int64_t *out) 
 }
 
 static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
-    double *x;
+    double few[QS_MAX_RANK], *x = few, *made = NULL;
     size_t n;
-    char what[80];
-    snprintf(what, sizeof what, "%s: the sizes", fn);
-    TRY(qarr_doubles(vm, list, what, &x, &n));
+    if (!qarr_few_doubles(vm, list, few, &n)) {
+        char what[80];
+        snprintf(what, sizeof what, "%s: the sizes", fn);
+        TRY(qarr_doubles(vm, list, what, &made, &n));
+        x = made;
+    }
     qs_status s = QS_OK;
     if (n > QS_MAX_RANK)
         s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %zu sizes", fn, QS_MAX_RANK,
                      n);
     for (size_t i = 0; i < n && !s; i++) s = extent_from(vm, fn, x[i], &dims[i]);
     *rank = (int)n;
-    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    qmem_free(qvm_ctx(vm), made, n * sizeof *x);
     if (!s && !n) s = qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: the size vector is empty", fn);
     return s;
 }

@@ -111,6 +111,9 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 /* Returns the numbers of a list argument (vec, number, cell of numbers) as doubles; the caller frees them with
  * qmem_free(ctx, *out, *n * 8). */
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
+/* Reads the numbers of a real array of at most QS_MAX_RANK elements, such as a size.  false: v is another value, or an
+ * error, which qarr_doubles reports. */
+bool qarr_few_doubles(qs_vm *vm, qs_value v, double x[QS_MAX_RANK], size_t *n);
 /* Sets the extents as those of a matrix or an array of a higher rank, in which a vec is one row; returns the rank. */
 int qarr_matrix_dims(const Array *a, int64_t dims[QS_MAX_RANK]);
 /* Sets the positions along each dimension of the first element after a cyclic shift by these numbers from dimension
