@@ -145,6 +145,11 @@ function y = imresize(img : cube, s, method : string = "bilinear")
         | _ -> error("imresize: method must be nearest, box, bilinear, triangle, bicubic, cubic, lanczos2 or lanczos3, ",
                      "got ", method)
         end
-        y = imresize_side(imresize_side(img, to[0], k, 0), to[1], k, 1)
+        % Columns cost more than rows: they are computed for the smaller number of rows.
+        if to[0] > from[0]
+            y = imresize_side(imresize_side(img, to[1], k, 1), to[0], k, 0)
+        else
+            y = imresize_side(imresize_side(img, to[0], k, 0), to[1], k, 1)
+        endif
     endif
 end

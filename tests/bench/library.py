@@ -177,6 +177,8 @@ imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-c
  | 1024 1000000 | size
 imresize down | imresize(A,0.5) | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) \
  | 1024 1000000 | size
+imresize down box | imresize(A,0.5,"box") | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) \
+ | 1024 1000000
 interp1 linear | interp1(knots,vals,x,"linear","clamp") | np.interp(x,knots,vals) | 1000 1000000
 interp1 long | interp1(grid,gridv,x) | np.interp(x,grid,gridv) | 1000 1000000
 interp1 spline | interp1(knots,vals,x,"spline","extrap") | si.CubicSpline(knots,vals)(x) | 1000 1000000 | within 1e-2
