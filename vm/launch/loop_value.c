@@ -226,8 +226,7 @@ static bool ask_takes(void *ud, const LoopValue *v, const Func *f, int param) {
     const Asking *a = ud;
     Ctx *c = qvm_ctx(a->e.vm);
     const Type *t = qvm_param_type(a->e.vm, f, param);
-    return t && v->kind == LOOP_ARRAY &&
-           qtype_accepts(c, t, qtype_array(c, qtype_num(c, (qs_dtype)v->dtype), v->rank));
+    return t && v->kind == LOOP_ARRAY && qtype_accepts(c, t, qtype_array(c, qtype_num(c, (qs_dtype)v->dtype), v->rank));
 }
 
 static bool ask_class(void *ud, const void *class, const Func *f, TypeExpr *e) {

@@ -24,7 +24,7 @@ const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f);      /* a FOR t
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */
 const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);            /* runs several outer iterations together */
 const KFunc *ksplit_loops(Ctx *c, Arena *a, const KFunc *f);        /* splits loops where a shared element is stored */
-const KFunc *kunroll_short_loops(Ctx *c, Arena *a, const KFunc *f);   /* unrolls short loops that pay */
+const KFunc *kunroll_short_loops(Ctx *c, Arena *a, const KFunc *f); /* unrolls short loops that pay */
 const KFunc *krootcubes_divide(Ctx *c, Arena *a, const KFunc *f);   /* divides by r*sqrt(r) without r*r*r */
 const KFunc *kknown_lengths(Ctx *c, Arena *a, const KFunc *f);      /* loops of known length count from 0 */
 const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f); /* splits sums over windows into sums of rows */

@@ -145,8 +145,8 @@ typedef struct {
     bool (*settable)(void *ud, const void *cls, const Str *name, const Type **type);
     /* Fills in the field of the class that contains one number in each object; false: there is none. */
     bool (*column)(void *ud, const void *cls, const Str *name, LoopColumn *out);
-    /* The class of objects that a call of the type makes, or cls if the type is NULL, if all its fields are columns; NULL:
-     * there is none. */
+    /* The class of objects that a call of the type makes, or cls if the type is NULL, if all its fields are columns;
+     * NULL: there is none. */
     const void *(*made_class)(void *ud, const Type *type, const void *cls);
     const Str *(*field_name)(void *ud, const void *cls, int field); /* NULL: the class has no such field */
     /* The function that o.name() calls in `from`, where o is an object or a cell that has no such field. */
@@ -191,8 +191,8 @@ typedef struct {
  * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
  * cell with the source `index` (float64, or int64 if they are ints or numbers of objects), LIST_COUNT is how many they
  * are.  NUMBER is the number of the object with the source `index`, COLUMN is column `index` (float64, or int64 if it
- * has ints), whose element k belongs to object number k of its class.  OBJECT_COUNT is how many objects of class `index` have
- * numbers before the run; LOOP_OBJECTS further numbers are for those that the loop makes. */
+ * has ints), whose element k belongs to object number k of its class.  OBJECT_COUNT is how many objects of class `index`
+ * have numbers before the run; LOOP_OBJECTS further numbers are for those that the loop makes. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
