@@ -191,8 +191,8 @@ typedef struct {
  * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
  * cell with the source `index` (float64, or int64 if they are ints or numbers of objects), LIST_COUNT is how many they
  * are.  NUMBER is the number of the object with the source `index`, COLUMN is column `index` (float64, or int64 if it
- * has ints), whose element k belongs to object number k of its class.  OBJECT_COUNT is how many objects of class `index`
- * have numbers before the run; LOOP_OBJECTS further numbers are for those that the loop makes. */
+ * has ints), whose element k belongs to object number k of its class.  OBJECT_COUNT is how many objects of the class
+ * `index` have numbers before the run; LOOP_OBJECTS further numbers are for those that the loop makes. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
