@@ -220,9 +220,9 @@ static const char *scoped(Cpu *k, KRef r) {
 static void separate_arrays(Cpu *k) {
     enum { MOST = 32 /* parameters: each scope lists all others */ };
     Emit *e = k->e;
-    bool apart = false;
-    for (KRef r = 1; r < e->f->nins; r++) apart |= e->f->ins[r].op == K_FOR && e->f->ins[r].flag;
-    if (!e->f->strict || !apart || e->f->nparams > MOST) return;
+    bool flagged = false;
+    for (KRef r = 1; r < e->f->nins; r++) flagged |= e->f->ins[r].op == K_FOR && e->f->ins[r].flag;
+    if (!e->f->apart || !flagged || e->f->nparams > MOST) return;
     uint32_t first = define_scopes(e, (uint32_t)e->f->nparams);
     const char *(*scopes)[2] = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams + 1, sizeof *scopes, 0));
     for (int p = 0; p < e->f->nparams; p++)

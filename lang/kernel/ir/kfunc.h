@@ -80,6 +80,7 @@ typedef struct KFunc {
     bool shared;      /* has SHARED */
     bool serial;      /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool strict;      /* a loop of the program: arithmetic is that of the host; see kir_is_exact */
+    bool apart;       /* the launch tests whether array parameters overlap, if a FOR has a flag; none do then */
     bool rounds;      /* an expression of the host: a*b+c is rounded twice, as its operators do one by one */
     bool few;         /* few positions update shared elements: no private copies (devices/private_copies.h) */
     bool fast;        /* fast math: backends may estimate and reorder (docs/kernels.md); the evaluator does not */

@@ -353,7 +353,7 @@ KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
     KFunc *g = kir_new(c, arena, f->name, f->src);
     g->params = f->params, g->nparams = f->nparams, g->messages = f->messages, g->nmessages = f->nmessages;
     g->rank = f->rank, g->serial = f->serial, g->strict = f->strict, g->fast = f->fast, g->rounds = f->rounds;
-    g->few = f->few;
+    g->apart = f->apart, g->few = f->few;
     g->barrier = f->barrier, g->shared = f->shared, g->fixed_block = f->fixed_block;
     memcpy(g->block, f->block, sizeof g->block);
     g->callees = f->callees, g->ncallees = f->ncallees, g->ninputs = f->ninputs, g->noutputs = f->noutputs;
@@ -450,7 +450,7 @@ static uint64_t hash_param(uint64_t h, const KParam *p) {
 static uint64_t hash_func(const KFunc *f) {
     uint64_t h = hash_text(1, f->name);
     uint64_t bits = (uint64_t)f->fast << 3 | (uint64_t)f->strict << 2 | (uint64_t)f->serial << 1;
-    bits |= (uint64_t)f->rounds << 6 | (uint64_t)f->small << 5 | (uint64_t)f->few << 4;
+    bits |= (uint64_t)f->apart << 7 | (uint64_t)f->rounds << 6 | (uint64_t)f->small << 5 | (uint64_t)f->few << 4;
     h = mix_hash(h, (uint64_t)f->rank << 32 | bits | (uint64_t)f->fixed_block);
     for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix_hash(h, (uint64_t)f->block[i]);
     for (int i = 0; i < f->nparams; i++) h = hash_param(h, &f->params[i]);

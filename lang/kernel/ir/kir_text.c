@@ -1,6 +1,6 @@
 /* kir_text.c -- prints KIR as text and parses it exactly, for people, golden tests and bug reports.
  *
- *     kernel "scale" rank 1 {                           (rank 2 serial strict rounds few small fast block 8 8)
+ *     kernel "scale" rank 1 {                           (rank 2 serial strict apart rounds few small fast block 8 8)
  *       param a$0 float32
  *       param x$1 array uint8 rank 1 contiguous unit_last read
  *       message 0 EINDEX "index %0 is outside dimension 0 of x (size %1)"
@@ -156,6 +156,7 @@ void kir_print(const KFunc *f, Text *t) {
     print_quoted(t, f->name);
     qtext_printf(t, " rank %d%s", f->rank, f->serial ? " serial" : "");
     if (f->strict) qtext_puts(t, " strict");
+    if (f->apart) qtext_puts(t, " apart");
     if (f->rounds) qtext_puts(t, " rounds");
     if (f->few) qtext_puts(t, " few");
     if (f->small) qtext_puts(t, " small");
@@ -413,6 +414,7 @@ static qs_status read_head(Reader *r, Arena *arena) {
     TRY(read_number(r, QS_MAX_RANK, &n));
     r->f->serial = take_keyword(r, "serial");
     r->f->strict = take_keyword(r, "strict");
+    r->f->apart = take_keyword(r, "apart");
     r->f->rounds = take_keyword(r, "rounds");
     r->f->few = take_keyword(r, "few");
     r->f->small = take_keyword(r, "small");

@@ -130,7 +130,8 @@ static void begin_pass(Loops *L, Arena *scratch) {
     kbuild_begin(&L->walk, made, scratch, L->job->loop->pos);
     memset(L->left_counter, 0, sizeof L->left_counter);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
-    L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
+    L->f->serial = L->mode != MODE_PARALLEL, L->f->apart = L->mode != MODE_EXACT, L->f->strict = true,
+    L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
     if (L->taken) L->taken = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I64, 0));
     if (L->callees) kfunction_begin_pass(L);
