@@ -451,7 +451,7 @@ static qs_dtype any_element(Gen *g) {
 
 static void add_inputs(Gen *g) {
     for (int n = below(g, MAX_ARRAYS); n > 0; n--) {
-        int64_t dims[3];
+        int64_t dims[QS_MAX_RANK];
         int rank = parts(g) ? g->f->rank : 1 + below(g, 3);
         for (int i = 0; i < rank; i++) dims[i] = 1 + below(g, 9);
         for (int i = 0; i < rank && i < g->f->rank && (parts(g) || chance(g, 60)); i++)
