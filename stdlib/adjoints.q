@@ -606,8 +606,19 @@ function dx = find_adjoint(x, row, column, v, drow, dcolumn, dv)
     end
 end
 
+% Sorting with positions is faster than unique with positions. Equal elements keep their order, so that the first one of
+% them is the first one in x.
 function dx = unique_adjoint(x, y, first, which, counts, dy, df, dw, dc)
-    [y, first] = unique(x)
+    first = null
+    if iscomplex(x) || numel(x) < 2
+        [_, first] = unique(x)
+    else
+        [sorted_, order] = sort(as_row(x))
+        n = numel(sorted_)
+        a = sorted_[0..n-2]
+        b = sorted_[1..n-1]
+        first = order[horzcat(ones_like(a, 1), cast_like(!(a == b || (isnan(a) && isnan(b))), a)) > 0]
+    endif
     row = zeros_like(dy + zeros_like(dy), numel(x))
     row[first] = as_row(dy)
     dx = reshape_one_adjoint(x, y, row)
