@@ -76,6 +76,7 @@ class Group:
         if not self.has_single(): return self.plain(i)
         k, text = self.call(i, 1)
         if r.random() < 0.4: text = f"{text} {r.choice('+-*')} {self.call(i, 1)[1]}"
+        if r.random() < 0.1: text = f"{text} {r.choice('+-*')} {text}"
         return r.choice([text, f"{text} + {self.plain(i)}", f"max({text}, {self.plain(i)})",
                          f"{self.plain(i)} - ({text})"])
 

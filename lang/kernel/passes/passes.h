@@ -30,6 +30,9 @@ const KFunc *kknown_lengths(Ctx *c, Arena *a, const KFunc *f);      /* loops of 
 const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f); /* splits sums over windows into sums of rows */
 const KFunc *kroundedsums_block(Ctx *c, Arena *a, const KFunc *f);  /* computes sums that round in vectors */
 
+/* Makes equal calls of the functions of KFunc.callees one call, if they write no memory. */
+void ksharedcalls_find(Ctx *c, Arena *arena, KFunc **callees, int n);
+
 /* lanes > 0: the instructions before `end` compute so many positions, which begin at POS; the others compute one. */
 typedef struct {
     int lanes;

@@ -21,6 +21,7 @@
  * A loop that calls such a function has the functions as callees of its exact version, its only one.  If a call fails,
  * the loop ends and its stores are taken back.  Then it is compiled without assumptions, or the interpreter runs it. */
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -630,12 +631,13 @@ static void build_entry(Loops *L, const Spec *s, const Value *args) {
     }
 }
 
-static KFunc **list_callees(const LoopModule *m, Arena *arena) {
+static KFunc **list_callees(Ctx *c, const LoopModule *m, Arena *arena) {
     KFunc **list = qarena_alloc(arena, qmem_size((size_t)m->nspecs, sizeof *list, 0));
     for (const Spec *s = m->first; s; s = s->next) {
         list[s->number] = s->made;
         for (int i = s->made->nparams; i < (int)m->nparams; i++) kir_param(s->made, &m->params[i]);
     }
+    ksharedcalls_find(c, arena, list, m->nspecs);
     return list;
 }
 
@@ -661,7 +663,7 @@ qs_status kfunction_keep_callees(Loops *L, KFunc *f) {
 qs_status kfunction_add_callees(Loops *L, const LoopBind **binds) {
     TRY(check_reads(L));
     sync_params(L);
-    L->f->callees = list_callees(L->callees, L->keep_result), L->f->ncallees = L->callees->nspecs;
+    L->f->callees = list_callees(L->c, L->callees, L->keep_result), L->f->ncallees = L->callees->nspecs;
     L->out->assumes = L->callees->assumes;
     return *binds = L->callees->binds, QS_OK;
 }
@@ -681,7 +683,7 @@ static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const u
     begin_entry(L, scratch);
     TRY(first_arguments(L, kinds, args));
     build_entry(L, s, args);
-    L->f->callees = list_callees(m, m->arena), L->f->ncallees = m->nspecs;
+    L->f->callees = list_callees(L->c, m, m->arena), L->f->ncallees = m->nspecs;
     KFunc *made = kbuild_keep(&L->walk, m->arena);
     note_accesses(made);
     for (int i = 0; i < m->nspecs; i++) TRY(kir_verify(L->c, made->callees[i]));
