@@ -110,6 +110,24 @@ class Dump(WithCache):
                      text=text.replace("START", start))
             self.assertIn("vector.reduce.add", r.stdout, start)
 
+    def test_counts_need_no_tests(self):
+        """A count that begins as an int in each iteration changes in small steps, so that it stays below 2^53."""
+        text = """function n = inversions(x)
+                n = int(0)
+                for i = 1..numel(x)-1
+                    k = int(0)
+                    for j = 0..i-1
+                        k += x[j] > x[i]
+                    end
+                    n += k
+                end
+            end
+            print inversions(mod((0..99)*37, 101))"""
+        r = qrun("--device", "cpu", "--loops", "always", "--dump", "kir", text=text, env=self.env)
+        inner = r.stdout.split("for.reassoc")[2].split("  end\n")[0]
+        self.assertNotIn("inb", inner)
+        self.assertNotIn("check", inner)
+
     def test_sums_of_two_types_are_integers(self):
         """Where an int or a number is added to an int, a sum below 2^53 is the same."""
         text = """function p = search(x, v)

@@ -424,7 +424,7 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
     v->lo = fmin(v->lo, n.lo), v->hi = fmax(v->hi, n.hi);
     if (++v->grown <= GROWTH) return;
     bool number = v->kind == LOOP_NUM || (v->kind == LOOP_MIXED && !kloop_may_be_int(n));
-    bool alone = v->kind == LOOP_NUM || v->kind == LOOP_INT;
+    bool alone = v->kind == LOOP_NUM || v->kind == LOOP_INT || !v->fraction;
     bool small_steps = counts && (!v->counted || v->lo > -COUNTED || v->hi < COUNTED);
     if (alone && small_steps) {
         v->counted = true;
