@@ -1752,6 +1752,65 @@ function t = twice(o, q)
 end"""
 
 
+class Pairs:
+    """Loops that append short vectors to cells, remove, read and change them; arrays may be in cells and variables."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 4, 9, 40])
+
+    def number(self):
+        r, c = self.r, self.r.choice("ab")
+        return r.choice(["i", "t", "i*0.5", "x[mod(i,7)]", "1/3", "q[1]", f"numel({c})", self.item() + "[0]",
+                         "16777217" if r.random() < 0.1 else "3"])
+
+    def item(self):
+        r, c = self.r, self.r.choice("aabc")
+        at = r.choice([f"numel({c})-1", "0", f"mod(i,max(numel({c}),1))"])
+        return f"{c}[{at}]"
+
+    def vector(self):
+        r = self.r
+        return r.choice(["[t,i]", "[i,2]", f"[{self.number()},{self.number()}]", "q", "q", "p", "p + [1,i]", "v",
+                         "copy(v)", "copy(q)", "v*0.5", "q + x[0..1]", self.item() if r.random() < 0.2 else "[1,2]"])
+
+    def statement(self, depth=0):
+        r, k, c = self.r, self.r.random(), self.r.choice("aabc")
+        if k < 0.3: return [r.choice([f"{c}.append({self.vector()})", f"append({c}, {self.vector()})"])]
+        if k < 0.5:
+            pop = r.choice([f"{c}.pop()", f"pop({c})", f"{c}.pop(0)", f"pop({c}, 0)"])
+            pop = r.choice([f"p = {pop}", f"p = {pop}", f"q = {pop}", pop])
+            return [pop] if r.random() < 0.05 else [f"if numel({c}) > {r.randint(0, 2)}", f"  {pop}", "end"]
+        if k < 0.62: return [f"q = {self.vector()}"]
+        if k < 0.7: return [f"if numel({c}) > 0", f"  t = t*0.5 + {c}[numel({c})-1][{r.choice('01')}]", "end"]
+        if k < 0.77:
+            change = f"  {c}[0][{r.choice('01')}] {r.choice(['=', '+='])} {self.number()}"
+            return [f"if numel({c}) > 1", change, "end"]
+        if k < 0.8: return [f"if numel({c}) > 1", f"  {c}[mod(i,2)] = {self.vector()}", "end"]
+        if k < 0.84: return [f"{r.choice('qv')}[0] {r.choice(['=', '+='])} {self.number()}"]
+        if k < 0.88: return [f"for v_ in {c}", "  t = t*0.5 + v_[1]", "end"]
+        if k < 0.93 and depth < 2: return [f"if t > {r.choice('0159')}", *self.statement(depth + 1), "end"]
+        return ["t = t*0.5 + sum(p)"]
+
+    def text(self):
+        r = self.r
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5", "  x = mod((0..6)*5,7)*0.5"]
+        kind = r.choice(["", "", "float64"])
+        lines += [f"  v = {kind}([1,2])", f"  w = {r.choice(['v', '[3,4]'])}", "  p = [0.5,1]", "  q = [7,8]"]
+        lists = ["{}", "{}", "{w}", f"{{{kind}([1,2]),w}}", "{[1,2],[3,4],[5,6]}", "{w,w}", "{[1,2,3]}"]
+        lines += [f"  {c} = {r.choice(lists)}" for c in "ab"] + ["  c = {}"]
+        lines += ["  try", f"    for i = {r.choice(['0..n', '0..n', '0..60', '0..0.5..n/4'])}"]
+        if r.random() < 0.3: lines.append(f"      c = {{{r.choice(['', '[i,1]', '[i,1],[t,2]', '1'])}}}")
+        for _ in range(r.randint(1, 4)): lines += ["      " + line for line in self.statement()]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
+        lines += [f"  {r.choice('vw')}[0] = 1000"]
+        if r.random() < 0.3: lines += [f"  {r.choice('pq')}[1] = 2000"]
+        for c in "ab" if "      c = " in "".join(lines) else "abc":
+            lines += [f"  if numel({c}) > 0", f"    {c}[0][0] += 5", "  end", f"  for k_ = 0..numel({c})-1",
+                      f"    show_item({c}[k_])", "  end"]
+        return lines + ["end", f"{self.name}()"]
+
+
 class Smalls:
     """Functions of small matrices and vectors: inverses, systems, determinants, cross products, sums along a side."""
 
@@ -2054,6 +2113,7 @@ def program(seed):
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
     for k in range(8): lines += Counts(rng, f"counts{k}").text()
+    for k in range(6): lines += Pairs(rng, f"pairs{k}").text()
     for k in range(6): lines += Made(rng, f"made{k}").text()
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     for k in range(8): lines += Points(rng, f"points{k}").text()

@@ -52,8 +52,8 @@ static int list_at(const Call *c, int source) {
 
 int64_t qloop_list_room(const Call *c, int source) {
     const LoopList *l = &c->v->code.lists[list_at(c, source)];
-    if (l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR)
-        return (int64_t)cell_of(c, l)->count * (l->kind == LOOP_VECTOR ? l->n : 1);
+    if (!l->written && (l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR))
+        return (int64_t)cell_of(c, l)->count * (l->kind == LOOP_VECTOR ? l->n + 1 : 1);
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double room = memory / 2 / (sizeof(double) + sizeof(qs_value)) / c->v->code.nlists;
     return room < (double)LOOP_LIST_ROOM ? (int64_t)room : LOOP_LIST_ROOM;
@@ -99,8 +99,11 @@ bool qloop_get_vectors(Call *c) {
     for (int i = 0; i < c->v->code.nlists; i++) {
         const LoopList *l = &c->v->code.lists[i];
         const Cell *cell = l->kind == LOOP_VECTOR ? cell_of(c, l) : NULL;
-        for (size_t k = 0; cell && k < cell->count; k++)
-            if (!get_vector(c, cell->items[k].u.p, (double *)s->lists[i] + k * (size_t)l->n)) return false;
+        for (size_t k = 0; cell && k < cell->count; k++) {
+            double *item = (double *)s->lists[i] + k * ((size_t)l->n + 1);
+            if (!get_vector(c, cell->items[k].u.p, item)) return false;
+            item[l->n] = (double)k + 1;
+        }
         c->copied += cell ? (double)cell->count * l->n : 0;
     }
     return true;
@@ -111,9 +114,47 @@ static qs_value item_value(const LoopList *l, const double *at) {
     return l->kind == LOOP_BOOL ? qs_bool(*at != 0) : qs_num(*at);
 }
 
+static qs_status make_vector(Call *c, const LoopList *l, const double *from, qs_value *out) {
+    Array *a;
+    void *p;
+    qs_dtype d = from[l->n] < 0 ? QS_F64 : qvm_ctx(c->vm)->scalar_dtype;
+    TRY(qarr_new(c->vm, d, 1, (int64_t[]){l->n}, false, &a));
+    *out = qarr_value(a);
+    TRY(qarr_write(c->vm, a, &p));
+    for (int i = 0; i < l->n; i++)
+        if (d == QS_F64) ((double *)p)[i] = from[i];
+        else ((float *)p)[i] = (float)from[i];
+    return QS_OK;
+}
+
+/* Makes the items from new vectors and from those of the cell that are left, whose order is the same as before. */
+static qs_status put_vectors(Call *c, const LoopList *l, Cell *cell, const double *items) {
+    int64_t n = c->ints[l->count];
+    Cell *made;
+    TRY(qcell_new(c->vm, cell->elem, 1, &n, &made));
+    qs_status s = QS_OK;
+    items += c->ints[l->first] * (l->n + 1);
+    for (size_t k = 0; k < made->count && s == QS_OK; k++, items += l->n + 1) {
+        qs_value v = qs_nil();
+        if (items[l->n] > 0) v = qval_retain(cell->items[(size_t)items[l->n] - 1]);
+        else s = make_vector(c, l, items, &v);
+        qval_release(c->vm, made->items[k]);
+        made->items[k] = v;
+    }
+    for (size_t k = 0; k < cell->count && s == QS_OK; k++) {
+        qval_release(c->vm, cell->items[k]);
+        cell->items[k] = qs_nil();
+    }
+    if (s == QS_OK) s = qcell_resize(c->vm, cell, made->count);
+    for (size_t k = 0; k < made->count && s == QS_OK; k++) cell->items[k] = made->items[k], made->items[k] = qs_nil();
+    qval_release(c->vm, qval_object(QS_CELL, made));
+    return s;
+}
+
 static qs_status put_list(Call *c, const LoopList *l, const double *items) {
     Cell *cell = cell_of(c, l);
     if (!cell) return QS_OK;
+    if (l->kind == LOOP_VECTOR) return put_vectors(c, l, cell, items);
     TRY(qcell_resize(c->vm, cell, (size_t)c->ints[l->count]));
     c->copied += (double)cell->count;
     items += c->ints[l->first];

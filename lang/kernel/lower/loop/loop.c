@@ -94,7 +94,7 @@ static void declare_all(Loops *L, InlineFrame *in) {
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && kept;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
         v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = v->array = 0,
-        v->part = NULL, v->home = NULL;
+        v->part = NULL, v->home = v->made = NULL;
         v->bound = v->counting = false, v->steps_seen = 0, v->start = NULL;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;

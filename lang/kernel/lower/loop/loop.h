@@ -227,9 +227,11 @@ enum { LOOP_LISTS = 8 };
 #define LOOP_LIST_ROOM   ((int64_t)1 << 32) /* items for which a list has address space */
 #define LOOP_OWN_LIST(i) (-2 - (i))         /* the source of list i, which the loop makes: memory, but no cell */
 typedef struct {
-    int source;       /* of the cell, or LOOP_OWN_LIST */
-    uint8_t kind;     /* of its items, as in LoopItems */
-    int n;            /* LOOP_VECTOR: elements of an item */
+    int source;   /* of the cell, or LOOP_OWN_LIST */
+    uint8_t kind; /* of its items, as in LoopItems */
+    /* LOOP_VECTOR: elements of an item.  A number follows them: 1 + the index of the item of the cell that it is; 0 or
+     * -1: a new array, which is float64 if the number is -1. */
+    int n;
     int cls;          /* LOOP_ITEM: index of the class in LoopResult.cls */
     bool written;     /* the loop changes it */
     int count, first; /* slots of ints */

@@ -53,14 +53,28 @@ static qs_status hold_captured(Loops *L, Var *v, const Value *x) {
 static qs_status hold_item(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->captured);
     kbuild_learn(&L->walk, &v->held);
+    kbuild_learn(&L->walk, &L->holds_items);
     if (!v->live) return QS_OK;
     return kloop_decline(L, L->pos, "%s, an array of a list, is read after the loop%s; copy(…) makes another array",
                          v->sym->name->s, L->job->nleaves ? ", or by a statement that the interpreter executes" : "");
 }
 
+/* A new array, or that of a variable which has got a new one in this iteration and nothing else since. */
+qs_status kloop_put_away(Loops *L, const Value *x) {
+    Var *v = x->origin;
+    bool new = v ? kbuild_is_open(v->made) && v->made_depth == L->depth : !x->array;
+    if (!new || x->host.kind == LOOP_ITEM)
+        return kloop_decline(L, L->pos, "a list gets an array that may have another name; copy(…) makes another array");
+    if (!v) return QS_OK;
+    v->made = NULL;
+    return hold_item(L, v);
+}
+
 qs_status kloop_share(Loops *L, Var *v, Value *x) {
     Var *from = x->origin;
     if (from == v) return QS_OK;
+    v->made = from || x->array ? NULL : L->block, v->made_depth = L->depth;
+    if (from) from->made = NULL;
     if (from ? from->held : x->array && x->host.kind == LOOP_ITEM) TRY(hold_item(L, v));
     if (from || x->array) mark_shared(L, v);
     if (from) mark_shared(L, from);

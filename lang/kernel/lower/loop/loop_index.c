@@ -1032,6 +1032,11 @@ static qs_status patch_vector(Loops *L, Node *target, const Access *a, const Val
     const Node *base = target->u.index.base;
     Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
     Value patched;
+    bool item = !v && a->base.host.kind == LOOP_ITEM && a->base.num.v && base->kind == N_INDEX;
+    if (item && !a->mask.what && !a->part && to->what == WHAT_NUMBER) {
+        TRY(kloop_vector_patch(L, &a->base, a->index, a->p.name, to->num, &patched));
+        return kloop_list_patch(L, &a->base, &patched);
+    }
     if (!v) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
     if (v->bound) TRY(kloop_unbind(L, v));
     if (a->mask.what) {

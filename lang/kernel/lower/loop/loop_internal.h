@@ -56,22 +56,24 @@ typedef struct Row Row;     /* loop_row.c */
 typedef struct Slice Slice; /* loop_index.c */
 typedef struct Val {
     What what;
-    Number num; /* WHAT_NUMBER; WHAT_OBJECT: its number (loop_object.c); v is 0: it has none */
+    /* WHAT_NUMBER; WHAT_OBJECT: its number (loop_object.c), v is 0: it has none; WHAT_VECTOR, an item of a list: where
+     * it is in the memory */
+    Number num;
     Number *at;
-    int n;              /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
-                        /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
-    int cols;           /* columns of a matrix, stored row by row; 0: a vec */
-    int cls;            /* WHAT_OBJECT with a number: index of its class in LoopResult.cls */
-    uint8_t dtype;      /* WHAT_TYPED */
-    uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
-    KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
+    int n;         /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
+                   /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
+    int cols;      /* columns of a matrix, stored row by row; 0: a vec */
+    int cls;       /* WHAT_OBJECT with a number: index of its class in LoopResult.cls; WHAT_VECTOR, an item: its list */
+    uint8_t dtype; /* WHAT_TYPED */
+    uint64_t like; /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
+    KRef f64;      /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: none */
     KRef array;      /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
     LoopValue host;  /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none, LOOP_ITEM: it
                       * is an item of a list */
     const Row *row;  /* WHAT_ROW */
     const Str *text; /* WHAT_STRING: a literal; NULL: a captured string */
-    struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
+    struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source; WHAT_CELL: items */
     const Str *name;
     const Sym *sym;
     TypeMods mods;
@@ -103,6 +105,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool foreign;       /* LOOP_VECTOR: something outside the loop may refer to its array */
     bool held;          /* LOOP_VECTOR: it may hold an array that is an item of a list */
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
+    int made_depth;     /* LOOP_VECTOR: the number of open loops where it got a new array */
+    BlockScope *made;   /* in this block; NULL: its array may have another name */
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
     uint64_t like;      /* LOOP_VECTOR: as in Value */
     uint8_t list;       /* LOOP_LIST: 1 + index in lists */
@@ -190,6 +194,7 @@ typedef struct {
     uint8_t kind, dtype; /* of its items, as in LoopItems; n, cls: as in LoopList */
     int n, cls;
     bool written;
+    bool varies; /* vectors that it gets may have another element type than dtype */
     /* set anew in each pass */
     KRef count, first; /* LOCALs, int64 */
 } List;
@@ -232,6 +237,7 @@ typedef struct Loops {
     bool no_vectors;     /* slices are rows, however short they are */
     int copies_declared; /* how many LARRAYs copies of slices need */
     bool shares;         /* variables share arrays (loop_alias.c) */
+    bool holds_items;    /* variables hold arrays that are items of lists */
     bool wants_integers; /* an integer operation lacks the twin of a variable */
     bool scans;    /* MODE_PARALLEL: this is the scan, or the version that runs where the scan has found nothing */
     int scan_axes; /* axes and chunked of a parallel version with a scan */
@@ -405,12 +411,13 @@ void kloop_forget(Loops *L, const Node *loop);
 /* -- loop_alias.c -------------------------------------------------------------------------------------------------- */
 KRef kloop_entry_number(Loops *L, const Var *v);
 void kloop_declare_number(Loops *L, Var *v, const Value *init);
-void kloop_declare_arrays(Loops *L);               /* at the beginning of a pass */
-qs_status kloop_share(Loops *L, Var *v, Value *x); /* v is set to the vector x, which gets its number */
-void kloop_leave_behind(const Loops *L, Value *v); /* detaches a result from the function's variable */
-qs_status kloop_may_change(Loops *L, Var *v);      /* before elements of v change; declines the loop */
-void kloop_changed(Loops *L, Var *v, Value *x);    /* x is the array of v with changed elements */
-void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold the array have its elements */
+void kloop_declare_arrays(Loops *L);                /* at the beginning of a pass */
+qs_status kloop_share(Loops *L, Var *v, Value *x);  /* v is set to the vector x, which gets its number */
+void kloop_leave_behind(const Loops *L, Value *v);  /* detaches a result from the function's variable */
+qs_status kloop_may_change(Loops *L, Var *v);       /* before elements of v change; declines the loop */
+qs_status kloop_put_away(Loops *L, const Value *x); /* the vector x becomes an item of a list */
+void kloop_changed(Loops *L, Var *v, Value *x);     /* x is the array of v with changed elements */
+void kloop_change_others(Loops *L, const Var *v);   /* afterwards: all that hold the array have its elements */
 
 /* -- loop_exchange.c ----------------------------------------------------------------------------------------------- */
 void kloop_begin_arrays(Loops *L);                            /* at the beginning of a pass */
@@ -583,6 +590,8 @@ qs_status kloop_make_list(Loops *L, Var *v, Value *literal);       /* becomes th
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
 qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v);
+/* Sets the elements of the vector `item`, which was loaded from a list, to those of x. */
+qs_status kloop_list_patch(Loops *L, const Value *item, const Value *x);
 qs_status kloop_visit_list(Loops *L, const Value *cell, const Node *loop); /* the loop over its items begins */
 void kloop_leave_list(Loops *L, const Node *loop);                         /* … ends */
 Number kloop_list_count(Loops *L, const Value *cell);
