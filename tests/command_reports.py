@@ -566,6 +566,30 @@ class Dump(WithCache):
             found = re.search(r"distinct !\{!\d+, !1, !11\}", self.dump_loop(statements, "llvm"))
             self.assertEqual(bool(found), overlap, statements)
 
+    def test_windows_have_no_conditions_in_the_interior(self):
+        for condition, use in [("j+d >= 0 && j+d < n", "s += x[i,j+d]\nend"),
+                               ("j+d < 0 || n <= j+d || i+d < 0 || i+d >= m", "continue\nend\ns += x[i+d,j+d]")]:
+            text = f"""function y = f(x)
+                    [m, n] = size(x)
+                    y = zeros(m, n)
+                    for i = 0..m-1
+                        for j = 0..n-1
+                            s = 0
+                            for d = -2..2
+                                if {condition}
+                                    {use}
+                            end
+                            y[i,j] = s
+                        end
+                    end
+                end
+                print sum(f(ones(40, 50)))"""
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "passes", text=text, env=self.env)
+            self.assertEqual((r.stderr, r.returncode), ("", 0))
+            fast = r.stdout.split("; after interior")[1].split("\n  if ")[1].split("\n  else")[0]
+            self.assertIn("store y", fast)
+            self.assertNotRegex(fast, r" (lt|le) bool| if ")
+
     def test_conditions_on_counters_split_loops(self):
         """Comparisons of a counter and a value that all iterations share.  A value of each iteration, a multiple of the
         counter, and a loop of few iterations do not split it."""

@@ -2031,6 +2031,41 @@ class Splits:
                 f"zeros(1, {n}), {', '.join(values)}, {n + r.choice([-1, 0, 7])})"]
 
 
+class Windows:
+    """Loops over windows around a position, with conditions that hold, or fail, at most positions."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+
+    def condition(self):
+        r = self.r
+        inside = ["j+d >= 0", "j+d < n", "i+d >= 0", "i+d < m", "i+c >= 0", "i+c <= m-1", "j-c > -1", "j-c < n"]
+        outside = ["j+d < 0", "j+d >= n", "i+c < 0", "i+c > m-1", "n <= j-c", "j+d+p < p", "j+d+p >= n+p", "i-d < 0"]
+        other = ["j+d < q", "j+d > 2", "d >= 0", "j+d == n-1", "j+d+p < n+p", "j+d < m", "i+d <= q", "q+d <= j"]
+        some, between = r.choice([(inside, "&&"), (inside, "&&"), (outside, "||"), (other + inside, "&&"),
+                                  (other, "||")])
+        text = f" {between} ".join(r.sample(some, r.choice([1, 2, 2, 3, 4])))
+        return f"!({text})" if r.random() < 0.2 else text
+
+    def text(self):
+        r, name = self.r, self.name
+        at = r.choice(["mod(i+c,m),mod(j+d,n)"]*3 + ["i+c,j+d", "i,j+d"])
+        use = r.choice([f"s += x[{at}]", f"s = max(s, x[{at}])", f"s += x[{at}]*d", "s += 1", f"s = 0.5*s + x[{at}]"])
+        body = r.choice([["if C", use, "end"], ["if C", use, "end"], ["if C", "continue", "end", use],
+                         ["if C", use, "else", "s -= 2", "end"], ["if C", "if D", use, "end", "end", "s += 1"]])
+        ends = [r.choice(["0", "1", "2", "3", "r"]) for _ in range(4)]
+        wide = [r.choice(["0", "3", "int(1)", *(f"int({k})" for k in WIDE)]) for _ in range(2)]
+        sizes = r.choice(["[1,1]", "[2,9]", "[7,40]", "[30,33]", "[3,200]"])
+        return [f"function [] = {name}(x, y, p, q, r)", "[m, n] = size(x)", "try",
+                f"for i = {r.choice('001')}..m-{r.choice('112')}", f"for j = {r.choice('001')}..n-{r.choice('112')}",
+                "s = 0", f"for c = -{ends[0]}..{ends[1]}", f"for d = -{ends[2]}..{ends[3]}",
+                *(t.replace("C", self.condition()).replace("D", self.condition()) for t in body), "end", "end",
+                "y[i,j] = s", "end", "end", "catch e_", 'print "caught: ", e_', "end",
+                'show_mat("y", y)', "end",
+                f"{name}(mod(reshape((0..numel(zeros({sizes}))-1)*7, {sizes}), 11), zeros({sizes}), {', '.join(wide)}, "
+                f"{r.choice(['0', '1', '4'])})"]
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -2103,6 +2138,7 @@ def program(seed):
     for k in range(2): lines += Sums(rng, f"sums{k}").text()
     for k in range(3): lines += Bounds(rng, f"bounds{k}").text()
     for k in range(4): lines += Splits(rng, f"splits{k}").text()
+    for k in range(4): lines += Windows(rng, f"windows{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()

@@ -10,6 +10,9 @@
  * positions at the ends of an axis are lost: x[max(0,p-1)], for k = max(0,p-r)..min(n-1,p+r).  In the box they are the
  * index, so a loop over a clipped window has a known length.
  *
+ * Conditions.  A comparison with the counter of a window, `j+d < n` for d = -2..2, has one value in the box under the
+ * same limit.  A branch that it decides has no test.
+ *
  * Safety.  In the box memory is accessed without a test, so the computation of the box must not be affected by
  * wrapping.  Factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests
  * at launch time the limits that are not known earlier. */
@@ -67,7 +70,7 @@ typedef struct {
 typedef struct {
     const KFunc *f;
     uint8_t *fixed; /* by instruction: the launch determines its value (2: yes, 1: no, 0: not computed yet) */
-    uint8_t *sure;  /* by instruction: a test that cannot fail in the box */
+    uint8_t *sure;  /* by instruction: a test that cannot fail in the box, or a comparison with one value (Sure) */
     uint8_t *feeds; /* by instruction: Feeds */
     KRef *clamped;  /* by MIN or MAX: the operand that is its value in the box, or 0 */
     Ends **ends_of; /* by FOR of ints: its ends in the box, or NULL */
@@ -96,6 +99,8 @@ typedef struct {
 
 /* The uses of an integer: the index of an element, the bound of a loop. */
 typedef enum { FEEDS_INDEX = 1, FEEDS_BOUND = 2 } Feeds;
+
+typedef enum { SURE_HOLDS = 1, SURE_FAILS = 2 } Sure;
 
 static const KIns *get_ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
 
@@ -364,12 +369,53 @@ static void find_ends(Splitter *s, KRef r) {
     } else s->nlimits = limits, s->nends = ends;
 }
 
+/* -- conditions of windows ----------------------------------------------------------------------------------------- */
+/* Limits the box to positions where `high` - `low` >= least, if only few positions at an end of an axis are lost: at
+ * the upper end, `high` has a positive term, which is taken for the extent. */
+static bool limit_order(Splitter *s, const Range *low, const Range *high, int64_t least) {
+    Limit l = {.sum = high->lo};
+    if (!kaffine_add(&l.sum, &low->hi, -1)) return false;
+    l.sum.constant -= least;
+    const Affine sum = l.sum;
+    if (!isolate(s, &l) || (l.factor != 1 && l.factor != -1)) return false;
+    bool extent = l.factor > 0;
+    for (int i = 0; i < l.sum.n; i++) extent |= l.sum.term[i].factor > 0;
+    if (!extent) return false;
+    return limit_distance(s, &l, true) && add_limit(s, &sum);
+}
+
+/* Whether the range has as many values in all launches; *one: it is a single value. */
+static bool has_known_length(const Range *r, bool *one) {
+    Affine length = r->hi;
+    bool known = kaffine_add(&length, &r->lo, -1) && !length.n;
+    return *one = known && !length.constant, known;
+}
+
+/* Finds the value that a comparison with the counter of a window has in the box: `j+d < n` holds for d = -2..2.  The
+ * launch tests that neither side can wrap. */
+static bool limit_comparison(Splitter *s, KRef r) {
+    const KIns *i = get_ins(s, r);
+    Range a, b;
+    int limits = s->nlimits, ends = s->nends;
+    s->visits = 0;
+    if (!s->rows || (i->op != K_LT && i->op != K_LE) || !qdtype_is_int((qs_dtype)get_ins(s, i->a)->dtype)) return false;
+    bool fixed, still, given = range_of(s, i->a, &a) && range_of(s, i->b, &b);
+    given = given && has_known_length(&a, &fixed) && has_known_length(&b, &still) && !(fixed && still);
+    if (given && keep_end(s, &a.lo) && keep_end(s, &a.hi) && keep_end(s, &b.lo) && keep_end(s, &b.hi)) {
+        if (limit_order(s, &a, &b, i->op == K_LT)) return s->sure[r] = SURE_HOLDS, true;
+        if (limit_order(s, &b, &a, i->op == K_LE)) return s->sure[r] = SURE_FAILS, true;
+    }
+    s->nlimits = limits, s->nends = ends;
+    return false;
+}
+
 static bool find_tests(Splitter *s) {
     bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = get_ins(s, r)->op;
         find_clamp(s, r), find_ends(s, r);
+        any |= limit_comparison(s, r);
         if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
         any |= s->sure[r] = test_limits(s, r);
     }
@@ -519,7 +565,7 @@ static bool limit_edges(Splitter *s) {
         s->limit[s->nlimits++] = any;
     }
     for (KRef r = 1; r < s->f->nins; r++) {
-        if (s->clamped[r] && s->live[r]) return false;
+        if ((s->clamped[r] || (s->sure[r] && !is_test(get_ins(s, r)->op))) && s->live[r]) return false;
         if (!is_test(get_ins(s, r)->op) || !s->sure[r] || !s->live[r]) continue;
         if (!test_limits(s, r) || (axis_of(s, r) == 1 && get_ins(s, get_ins(s, r)->a)->op != K_POS)) return false;
     }
@@ -818,7 +864,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     else if (fast && s->flat[r] == FLAT_GUARDED) add_guard(s, i, &b, &c);
     else if (fast && s->flat[r]) return flatten(s, r), 0;
     if (fast && i->op == K_SET) b = select_old_value(s, a, b, i->pos);
-    if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
+    if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, s->sure[r] == SURE_HOLDS, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     bool writes = i->op == K_STORE || i->op == K_ATOMIC;
     if (fast && i->op == K_FETCH && is_true(s, c)) c = 0;
@@ -834,13 +880,27 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     return kir_copy(s->g, i, a, b, c);
 }
 
+/* If r is an IF, ELSE or END whose condition has one value in the box: returns true, and sets *next to where the code
+ * goes on. */
+static bool is_decided(const Splitter *s, KRef r, KRef *next) {
+    const KIns *i = get_ins(s, r);
+    KRef branch = i->op == K_IF ? r : kir_opener(s->f, s->f->regions[r].opener), end = s->f->regions[r].end;
+    bool holds = is_true(s, s->map[get_ins(s, branch)->a]);
+    if (s->flat[r] || (i->op != K_IF && i->op != K_ELSE && i->op != K_END) || get_ins(s, branch)->op != K_IF)
+        return false;
+    if (!holds && !is_const(s, s->map[get_ins(s, branch)->a], 0)) return false;
+    bool leaves = i->op == (holds ? K_ELSE : K_IF);
+    return *next = leaves ? end : r, true;
+}
+
 static void copy_all(Splitter *s, bool fast, KRef *first, KRef *last) {
     *first = s->g->nins;
     memset(s->map, 0, s->f->nins * sizeof *s->map);
     bool returns = false;
     for (KRef r = 1; fast && r < s->f->nins; r++) returns |= get_ins(s, r)->op == K_RET && s->flat[r] == FLAT_JUMPS;
     if (returns) begin_together(s, 0);
-    for (KRef r = 1; r < s->f->nins; r++) s->map[r] = copy_one(s, r, fast);
+    for (KRef r = 1; r < s->f->nins; r++)
+        if (!fast || !is_decided(s, r, &r)) s->map[r] = copy_one(s, r, fast);
     if (returns) end_together(s);
     *last = s->g->nins;
 }
