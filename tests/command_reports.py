@@ -377,6 +377,23 @@ class Dump(WithCache):
             y = zeros(10, 10, 3)
             parallel_do([10,10], x, y, NAME)
             printf("%.9g %.9g", sum(y), sum(y[3..7,5,1..2]))"""))
+    def test_indices_from_elements_are_tested_first(self):
+        loop = """function y = NAME(x, c)
+            y = zeros(10)
+            for i = 0..9
+                s = 0
+                for k = RANGE
+                    BODY
+                end
+                y[i] = s
+            end
+        end"""
+        add = "s += x[c[k]]"
+        forms = [("8*i..8*i+7", add), ("i..i+4", add), ("c[i]..c[i+1]", add), ("0..9", "s = x[c[k]] - 0.5*s"),
+                 ("0..9", "if k > i; " + add + "; end"), ("0..9", "c[k] = 1; " + add)]
+        functions = [loop.replace("RANGE", a).replace("BODY", b) for a, b in forms]
+        call = "c = int(0..99); print NAME(sin(0..99), copy(c))"
+        self.assertEqual(self.count_changes("index_tests", functions, call), 2)
 
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)

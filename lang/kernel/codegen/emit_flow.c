@@ -83,15 +83,19 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
     return e->poll && !is_short(e->f, loop) && !has_loop(e->f, loop, is_long);
 }
 
-/* Whether the iterations of a short loop of known length fill a vector: they store elements and set no variables. */
+/* Whether the iterations of a short loop of known length fill a vector: they store elements, or sum elements at indices
+ * that are elements, which LLVM otherwise loads one by one. */
 static bool fills_vector(const KFunc *f, KRef loop) {
     enum { SHORT = 8 };
-    bool stores = false;
+    bool stores = false, sets = false, gathers = false;
     for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
-        if (f->ins[r].op == K_SET && f->ins[r].a < loop) return false;
-        stores |= f->ins[r].op == K_STORE || f->ins[r].op == K_ASTORE;
+        const KIns *i = &f->ins[r];
+        if (i->op == K_SET && i->a < loop) sets = true;
+        if (i->op == K_SET && i->a < loop && kplan_is_recurrence(f, loop, r)) return false;
+        stores |= i->op == K_STORE || i->op == K_ASTORE;
+        gathers |= i->op == K_LOAD && f->ins[kir_uncast(f, i->a)].op == K_LOAD;
     }
-    return stores && kplan_iterations(f, loop) >= SHORT;
+    return (gathers || (stores && !sets)) && kplan_iterations(f, loop) >= SHORT;
 }
 
 /* Begins or ends accesses that LLVM may reorder, because iterations are independent. */

@@ -13,10 +13,11 @@
  * those that depend on a value of an outer iteration, for example on an element.  A loop without tests has no early
  * exit, so that LLVM can vectorize it.
  *
- * An index that is tested must be a multiple of the counter plus a value that all iterations share.  The lowering has
- * proved that the launch tests whether arrays overlap (the flag of the FOR).  If the iterations are not known to be
- * independent, the loop must read each element before the iteration that stores it (KFLAG_AHEAD), which is part of the
- * condition if it depends on values.
+ * An index that is tested is a multiple of the counter plus a value that all iterations share.  Or it is computed from
+ * elements, as in s += v[k]*x[c[k]]: then a loop of its own, which becomes vectors, tests all of them first.  The
+ * lowering has proved that the launch tests whether arrays overlap (the flag of the FOR).  If the iterations are not
+ * known to be independent, the loop must read each element before the iteration that stores it (KFLAG_AHEAD), which is
+ * part of the condition if it depends on values.
  *
  * An integer that all iterations share and that takes part in the arithmetic is often exact in float32.  The condition
  * includes this, so that the pass float32 can compute in float32. */
@@ -25,8 +26,11 @@
 #include "lang/kernel/passes/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { MOST = 200 /* instructions of a loop */, FACTOR = 1 << 20 /* largest factor and step */ };
+enum { MOST = 200 /* instructions of a loop */, FACTOR = 1 << 20 /* largest factor and step */, DEEP = 6 };
+/* Fewest iterations for which all indices from elements are tested first: of known number, and of any other. */
+enum { SHORT = 8, LONG = 32 };
 static const int64_t longest = (int64_t)1 << 40; /* greatest distance of the first and the last counter */
 
 typedef struct {
@@ -37,8 +41,9 @@ typedef struct {
     KRef loop, end; /* the FOR that is looked at */
     uint8_t *same;  /* by instruction of the body: all iterations compute the same value, in front of the loop, too */
     int64_t step;
-    bool ahead; /* the loop reads each element before it is stored, if the conditions hold; else: it is independent */
-    KRef ok;    /* in the copy: all conditions so far hold */
+    bool ahead;   /* the loop reads each element before it is stored, if the conditions hold; else: it is independent */
+    bool gathers; /* an index is computed from elements */
+    KRef ok;      /* in the copy: all conditions so far hold */
 } Hoist;
 
 static const KIns *get_ins(const Hoist *h, KRef r) { return &h->f->ins[r]; }
@@ -80,14 +85,54 @@ static bool can_test(const Hoist *h, KRef inside) {
     return split_index(h, get_ins(h, inside)->a, &factor, &rest) && is_shared(h, get_ins(h, inside)->b);
 }
 
+/* Whether r can be computed in front of the loop for each counter: the loop does not change the elements it reads. */
+static bool can_compute(const Hoist *h, KRef r, int depth) {
+    const KIns *i = get_ins(h, r);
+    if (!r || is_shared(h, r) || r == h->loop) return true;
+    bool load = i->op == K_LOAD && !i->b && h->f->regions[r].around == h->loop;
+    if (load ? kir_stores(h->f, h->loop + 1, h->end, i->imm) : kir_ops[i->op].effect != KE_PURE) return false;
+    for (int k = 0; k < 3; k++)
+        if (!depth || !can_compute(h, i->arg[k], depth - 1)) return false;
+    return true;
+}
+
+/* Whether all values of an index can be tested by a loop in front of this one. */
+static bool can_gather(const Hoist *h, KRef inside) {
+    return h->f->regions[inside].around == h->loop && can_compute(h, get_ins(h, inside)->a, DEEP) &&
+           is_shared(h, get_ins(h, inside)->b);
+}
+
+/* Returns the distance of the first and the last counter if it is constant; -1: it is not. */
+static int64_t find_span(const Hoist *h) {
+    Affine first, last;
+    const KIns *i = get_ins(h, h->loop);
+    bool known = kaffine_of(h->f, i->a, &first) && kaffine_of(h->f, i->b, &last) && kaffine_add(&last, &first, -1);
+    return known && !last.n && h->step ? llabs(last.constant) / llabs(h->step) : -1;
+}
+
+/* Whether the loop becomes vectors without the tests, so that testing all indices first is worth it. */
+static bool is_worth_gathering(const Hoist *h) {
+    int64_t span = find_span(h);
+    bool plain = get_ins(h, h->loop)->flag == KFLAG_REASSOC && (span < 0 || span >= SHORT - 1);
+    for (KRef r = h->loop + 1; r < h->end && plain; r++) {
+        KRef inside = test_of(h, r);
+        if (inside) r = h->f->regions[r].end;
+        else
+            plain = get_ins(h, r)->op != K_IF && !(get_ins(h, r)->op == K_SET && kplan_is_recurrence(h->f, h->loop, r));
+    }
+    return plain;
+}
+
 /* Whether the body has straight code, branches, and index tests that can be made in front of the loop. */
 static bool scan_body(Hoist *h) {
     int depth = 0, tests = 0;
+    h->gathers = false;
     for (KRef r = h->loop + 1; r < h->end; r++) {
         const KIns *i = get_ins(h, r);
         KRef inside = test_of(h, r);
         if (inside) {
-            if (!can_test(h, inside)) return false;
+            if (!can_test(h, inside) && !can_gather(h, inside)) return false;
+            h->gathers |= !can_test(h, inside);
             tests++, r = h->f->regions[r].end;
             continue;
         }
@@ -98,7 +143,7 @@ static bool scan_body(Hoist *h) {
         depth += (i->op == K_IF) - (i->op == K_END);
         h->same[r] = is_same(h, r, depth);
     }
-    return tests > 0;
+    return tests > 0 && (!h->gathers || is_worth_gathering(h));
 }
 
 /* Finds how much greater the index of `load` is than that of `store`; false: it depends on the counter. */
@@ -173,6 +218,26 @@ static void require_inside(Hoist *h, KRef inside, KRef first, KRef last) {
     require_range(h, value_at(h, at, last), n);
 }
 
+/* Begins a loop with the iterations of this one and returns its counter. */
+static KRef begin_loop(Hoist *h, unsigned flag) {
+    const KIns *i = get_ins(h, h->loop);
+    KMake loop = kir_like(i, h->map[i->a], h->map[i->b], h->map[i->c]);
+    loop.flag = flag;
+    return h->gathers ? kaffine_for(h->to, loop) : kir_add(h->to, loop);
+}
+
+static void require_all_inside(Hoist *h, KRef inside) {
+    KFunc *to = h->to;
+    KRef n = h->map[get_ins(h, inside)->b], outside = kir_local(to, kir_zero(to, QS_I32));
+    kir_flow(to, K_IF, h->ok);
+    KRef at = value_at(h, get_ins(h, inside)->a, begin_loop(h, KFLAG_REASSOC));
+    KRef now = kir_op(to, K_OR, kir_op(to, K_LT, at, kir_int(to, 0)), kir_op(to, K_LE, n, at));
+    kir_set(to, outside, kir_op(to, K_OR, kir_get(to, outside), kir_cast(to, QS_I32, now)));
+    kir_flow(to, K_END, 0);
+    kir_flow(to, K_END, 0);
+    require(h, kir_op(to, K_EQ, kir_get(to, outside), kir_zero(to, QS_I32)));
+}
+
 /* A float64 that is an integer converted: the same by way of float32. */
 static void require_exact(Hoist *h, KRef r) {
     const KIns *i = get_ins(h, r);
@@ -187,11 +252,14 @@ static void add_conditions(Hoist *h, KRef first, KRef last) {
     KRef low = h->step > 0 ? first : last, high = h->step > 0 ? last : first;
     h->ok = kir_op(h->to, K_LE, low, high);
     require_range(h, kir_op(h->to, K_SUB, high, low), kir_int(h->to, longest));
+    if (h->gathers && find_span(h) < 0)
+        require(h, kir_op(h->to, K_LE, kir_int(h->to, (LONG - 1) * llabs(h->step)), kir_op(h->to, K_SUB, high, low)));
     for (KRef r = h->loop + 1; r < h->end; r++) {
         const KIns *i = get_ins(h, r);
         KRef inside = test_of(h, r);
         if (inside) {
-            require_inside(h, inside, first, last);
+            if (can_test(h, inside)) require_inside(h, inside, first, last);
+            else require_all_inside(h, inside);
             r = h->f->regions[r].end;
         } else if (h->same[r]) {
             KRef b = i->op == K_LOAD ? h->ok : h->map[i->b];
@@ -216,8 +284,7 @@ static void add_order(Hoist *h, KRef first) {
 }
 
 static void copy_without_tests(Hoist *h) {
-    kir_copy_mapped(h->to, h->f, h->map, h->loop);
-    if (h->ahead) h->to->ins[h->map[h->loop]].flag = KFLAG_AHEAD;
+    h->map[h->loop] = begin_loop(h, h->ahead ? KFLAG_AHEAD : get_ins(h, h->loop)->flag);
     for (KRef r = h->loop + 1; r < h->end; r++) {
         if (test_of(h, r)) r = h->f->regions[r].end;
         else if (!h->same[r]) kir_copy_mapped(h->to, h->f, h->map, r);
