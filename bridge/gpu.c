@@ -187,13 +187,13 @@ qs_status qgpu_import(Border *b, PyObject *o, qs_value *out) {
 
 /* -- functions for pyquasar/_interop.py ---------------------------------------------------------------------------- */
 
-static Device *enter_device(int ordinal, const char *what) {
-    Border *b = qhost_enter(what);
+static Device *enter_device(int ordinal) {
+    Border *b = qhost_enter("stream");
     if (!b) return NULL;
     Device *d = ordinal < 0 ? qgpu_first(b) : qgpu_named(b, ordinal);
     if (d) return d;
     qgil_leave(b);
-    PyErr_Format(PyExc_RuntimeError, "%s: no cuda device is open, and memory of the cpu has no streams", what);
+    PyErr_Format(PyExc_RuntimeError, "stream: no cuda device is open, and memory of the cpu has no streams");
     return NULL;
 }
 
@@ -201,7 +201,7 @@ static Device *enter_device(int ordinal, const char *what) {
 static PyObject *get_queue(PyObject *Py_UNUSED(module), PyObject *args) {
     int ordinal;
     if (!PyArg_ParseTuple(args, "i", &ordinal)) return NULL;
-    Device *d = enter_device(ordinal, "stream");
+    Device *d = enter_device(ordinal);
     if (!d) return NULL;
     DevPtr q = d->ops->sharing->queue(d);
     qgil_leave(qbridge.host);
@@ -219,7 +219,7 @@ static PyObject *order_stream(PyObject *Py_UNUSED(module), PyObject *args) {
     int ordinal, back;
     DevPtr stream;
     if (!PyArg_ParseTuple(args, "iO&p", &ordinal, qgpu_stream, &stream, &back)) return NULL;
-    Device *d = enter_device(ordinal, "stream");
+    Device *d = enter_device(ordinal);
     Border *b = qbridge.host;
     if (!d) return NULL;
     qs_status s = d->ops->sharing->order(d, stream, back);

@@ -20,7 +20,7 @@ void qmatrix_shape(const Array *a, Shape *s) {
 }
 
 /* Uses unsigned arithmetic, because the product of the extents of an empty array may overflow. */
-void qmatrix_packed(Shape *s) { qarr_packed_strides(s->rank, s->dims, s->strides); }
+static void set_packed_strides(Shape *s) { qarr_packed_strides(s->rank, s->dims, s->strides); }
 
 static int64_t volume(const Shape *s) {
     int64_t n = 1;
@@ -65,7 +65,7 @@ static qs_status new_target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place
     qarr_keep(d->a, d->shape.ndim);
     if (qdevmath_asks(vm)) qbuf_unset(d->a->buf); /* parts may be written on a device */
     d->at = 0;
-    qmatrix_packed(&d->shape);
+    set_packed_strides(&d->shape);
     return QS_OK;
 }
 
@@ -766,7 +766,7 @@ static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
     if (!good) return qs_fail(vm, QS_EVALUE, "%s: size must hold 1 to %d integers ≥ 0", fn, QS_MAX_RANK);
     if (product > 0x1p53) return qs_fail(vm, QS_EVALUE, "%s: size is larger than any array", fn);
-    qmatrix_packed(s);
+    set_packed_strides(s);
     return QS_OK;
 }
 

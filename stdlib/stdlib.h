@@ -127,7 +127,6 @@ typedef struct {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Shape;
 void qmatrix_shape(const Array *a, Shape *s);
-void qmatrix_packed(Shape *s); /* sets row-major strides for s->dims */
 /* Copies a block of n[0..rank-1] elements of `size` bytes between two strided buffers. */
 void qmatrix_move(qs_vm *vm, void *dst, const int64_t *dstride, const void *src, const int64_t *sstride, int rank,
                   const int64_t *n, size_t size);

@@ -212,7 +212,7 @@ static bool is_inner(const Node *n) {
 }
 
 /* Returns whether the leaves of an expression may be evaluated although its value may not be needed.  In statements, an
- * error or a warning of a slice only ends the evaluation (Ctx.repeats). */
+ * error or a warning of a slice only ends the evaluation (Ctx.retries). */
 static bool may_evaluate(Gather *g, const Node *n) {
     bool plain = is_plain(g->e, n, false);
     g->guarded = g->guarded || !plain;

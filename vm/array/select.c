@@ -64,7 +64,7 @@ static void even_out(qs_vm *vm, Select *s) {
     s->list = NULL;
 }
 
-bool qselect_inside(const double *x, size_t n, double size, int64_t *list) {
+static bool convert_inside(const double *x, size_t n, double size, int64_t *list) {
     bool other = false;
     for (size_t k = 0; k < n; k++) other |= !(x[k] >= 0 && x[k] < size);
     if (other) return false;
@@ -80,7 +80,7 @@ bool qselect_run(qs_dtype d, const char *p, ptrdiff_t step, size_t n, double siz
     bool outside = false;
     if (!qdtype_is_int(d)) {
         qconv_run(d, p, step, QS_F64, x, sizeof *x, n);
-        return qselect_inside(x, n, size, list);
+        return convert_inside(x, n, size, list);
     }
     qconv_run(d, p, step, QS_I64, list, sizeof *list, n);
     for (size_t k = 0; k < n; k++) outside |= (uint64_t)list[k] >= (uint64_t)size;

@@ -66,9 +66,8 @@ int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]);
 int qselect_view(const Base *b, const Selection *s, int64_t *dims, int64_t *strides, ptrdiff_t *offset);
 size_t qselect_count(const Selection *s);
 enum { PIECE = 256 }; /* number of positions that are read at once */
-/* Converts positions that are all integral and inside, so that the access mode does not matter; otherwise false. */
-bool qselect_inside(const double *x, size_t n, double size, int64_t *list);
-/* The same for at most PIECE elements of any real type. */
+/* Converts at most PIECE positions that are all integral and inside, so that the access mode does not matter;
+ * otherwise false. */
 bool qselect_run(qs_dtype d, const char *p, ptrdiff_t step, size_t n, double size, int64_t *list);
 
 /* -- gather.c ------------------------------------------------------------------------------------------------------ */

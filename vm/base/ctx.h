@@ -75,8 +75,7 @@ typedef struct Ctx {
     const char *llvmlite;      /* devices/llvm.c: library used if the system has no libLLVM; NULL: not known */
     bool no_warnings;          /* suppresses all warnings */
     qs_status (*warn)(struct Ctx *, Where, const char *sentence); /* reports a warning; set by the VM.  NULL: none */
-    bool (*repeats)(
-        struct Ctx *); /* vm/interp/frame.c: an error now is discarded, and other code repeats what failed */
+    bool (*retries)(struct Ctx *); /* vm/interp/frame.c: would other code execute the statement again after an error? */
     qs_status (*before_write)(struct Ctx *, struct Buffer *); /* vm/tape/saved_arrays.c: hook for buffers with `kept` */
     void (*written)(struct Ctx *, struct Buffer *);           /* bridge/written.c: hook for watched buffers */
     void (*let_go)(struct Ctx *); /* lets other threads of the host program run (Python's GIL); NULL: none wait */

@@ -43,7 +43,7 @@ qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
     va_list ap;
     if (!qwarn_expected(c, w)) return QS_OK;
     /* The code that repeats this warns, if it comes here: the value that is computed now may not be needed. */
-    if (c->repeats && c->repeats(c)) return qerr_set(c, QS_EVALUE, "a warning that is not due yet");
+    if (c->retries && c->retries(c)) return qerr_set(c, QS_EVALUE, "a warning that is not due yet");
     if (w.src) remember_location(c, (Source *)w.src, w.pos);
     va_start(ap, fmt);
     qnum_vprint(sentence, sizeof sentence, fmt, ap);

@@ -108,7 +108,7 @@ bool qframe_catches(qs_vm *vm, uint32_t first) {
     return false;
 }
 
-/* Implements Ctx.repeats: returns whether the handler that an error would reach repeats the statements of a group. */
+/* Implements Ctx.retries: returns whether the handler that an error would reach repeats the statements of a group. */
 static bool is_repeated(Ctx *c) {
     const Machine *m = qvm((qs_vm *)c);
     const Handler *h = NULL;
@@ -272,6 +272,6 @@ qs_status qinterp_open(qs_vm *vm) {
         .cell_written = qconverted_cell_written,
     };
     qvm(vm)->interp_hooks = &hooks;
-    qvm_ctx(vm)->before_write = qconverted_before_write, qvm_ctx(vm)->repeats = is_repeated;
+    qvm_ctx(vm)->before_write = qconverted_before_write, qvm_ctx(vm)->retries = is_repeated;
     return qframe_open(vm);
 }

@@ -18,11 +18,6 @@
 enum { POSITIONS = 1 << 17, GROUPS = 1 << 10, SMALL = 32, LARGE = 256, LONG = 512, SHORT = 16, LEAST = 8 };
 
 typedef struct {
-    Specialization base;
-    AlongKey key;
-} AlongForm;
-
-typedef struct {
     AlongKey key;
     Array *x, *centres, *y, *before[2];
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK], n, step;
@@ -36,26 +31,6 @@ typedef struct {
     Run run;
     const Stage *s;
 } Launching;
-
-/* -- specializations ----------------------------------------------------------------------------------------------- */
-static bool same_key(const AlongKey *a, const AlongKey *b) {
-    return a->name == b->name && a->combine == b->combine && a->from == b->from && a->lane == b->lane &&
-           a->to == b->to && a->rank == b->rank && a->group == b->group && a->map == b->map &&
-           a->centred == b->centred && a->divided == b->divided && a->root == b->root && a->logarithm == b->logarithm &&
-           a->found == b->found && a->pieces == b->pieces && a->running == b->running && a->before == b->before;
-}
-
-static qs_status find_form(qs_vm *vm, const AlongKey *key, AlongForm **out) {
-    KFunc *func;
-    Launches *l = qlaunch_state(vm);
-    for (Specialization *f = l->along.first; f; f = f->next)
-        if (same_key(&((AlongForm *)f)->key, key)) return *out = (AlongForm *)f, QS_OK;
-    AlongForm *f = *out = qspec_new(vm, &l->along, sizeof *f, "");
-    f->key = *key;
-    qs_status s = kaxis_build(qvm_ctx(vm), &f->base.arena, key, &func);
-    if (s != QS_OK) return qspec_drop_first(vm, &l->along), s;
-    return qspec_set(&f->base, 0, func), QS_OK;
-}
 
 /* -- a stage ------------------------------------------------------------------------------------------------------- */
 static int64_t results_of(const Stage *s) {
@@ -135,13 +110,17 @@ static void set_launch(const Stage *s, Launch *l) {
     for (int d = 0; d <= rank; d++) l->block[d] = group && d == rank ? group : 1;
 }
 
+static qs_status build_stage(Ctx *c, Arena *arena, const void *key, KFunc **out) {
+    return kaxis_build(c, arena, key, out);
+}
+
 static qs_status launch_stage(qs_vm *vm, const Stage *s, Device *d) {
     Launching now;
-    AlongForm *form;
+    Specialization *form;
     Run *r = &now.run;
-    TRY(find_form(vm, &s->key, &form));
+    TRY(qspec_find(vm, &qlaunch_state(vm)->along, &s->key, sizeof s->key, build_stage, &form));
     now.s = s;
-    r->vm = vm, r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
+    r->vm = vm, r->form = form, r->which = 0, r->late = false, r->unrecorded = true;
     r->device = d, r->bind = bind_stage, r->fit = NULL;
     set_launch(s, &r->launch);
     r->positions = r->steps = (double)results_of(s) * (double)s->n;

@@ -9,11 +9,6 @@
 #include <string.h>
 
 typedef struct {
-    Specialization base;
-    CarryKey key;
-} CarryForm;
-
-typedef struct {
     Run run;
     CarryKey key;
     const ElementMove *c;
@@ -23,23 +18,6 @@ typedef struct {
     int64_t extents[QS_MAX_RANK]; /* extents on the side that is indexed by the lists */
     Array *list[QS_MAX_RANK];     /* index lists; NULL: evenly spaced */
 } Carrying;
-
-static bool same_key(const CarryKey *a, const CarryKey *b) {
-    return a->from == b->from && a->to == b->to && a->rank == b->rank && a->listed == b->listed && a->into == b->into &&
-           a->from_one == b->from_one && a->masked == b->masked && a->mask == b->mask;
-}
-
-static qs_status find_form(qs_vm *vm, const CarryKey *key, CarryForm **out) {
-    KFunc *func;
-    Launches *l = qlaunch_state(vm);
-    for (Specialization *f = l->carries.first; f; f = f->next)
-        if (same_key(&((CarryForm *)f)->key, key)) return *out = (CarryForm *)f, QS_OK;
-    CarryForm *f = *out = qspec_new(vm, &l->carries, sizeof *f, "");
-    f->key = *key;
-    qs_status s = kgatherscatter_build(qvm_ctx(vm), &f->base.arena, key, &func);
-    if (s != QS_OK) return qspec_drop_first(vm, &l->carries), s;
-    return qspec_set(&f->base, 0, func), QS_OK;
-}
 
 /* -- element types and dimensions ---------------------------------------------------------------------------------- */
 /* Moves elements of one type as integers of their size, so that every bit is preserved. */
@@ -111,11 +89,15 @@ static qs_status bind_move(Run *run) {
     return QS_OK;
 }
 
+static qs_status build_move(Ctx *c, Arena *arena, const void *key, KFunc **out) {
+    return kgatherscatter_build(c, arena, key, out);
+}
+
 static qs_status launch_move(qs_vm *vm, Carrying *w, Device *d) {
-    CarryForm *form;
+    Specialization *form;
     Run *r = &w->run;
-    TRY(find_form(vm, &w->key, &form));
-    r->vm = vm, r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true, r->launched = false;
+    TRY(qspec_find(vm, &qlaunch_state(vm)->carries, &w->key, sizeof w->key, build_move, &form));
+    r->vm = vm, r->form = form, r->which = 0, r->late = false, r->unrecorded = true, r->launched = false;
     r->device = d, r->bind = bind_move, r->fit = NULL;
     r->launch = (Launch){.rank = w->key.rank, .any_block = true};
     memcpy(r->launch.domain, w->dims, w->key.rank * sizeof *w->dims);

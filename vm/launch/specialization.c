@@ -75,6 +75,23 @@ void qspec_drop_last(qs_vm *vm, SpecializationList *list) {
     remove_specialization(vm, list, at);
 }
 
+typedef struct {
+    Specialization base;
+    char key[];
+} KeyedSpecialization;
+
+qs_status qspec_find(qs_vm *vm, SpecializationList *list, const void *key, size_t size, KeyedBuild *build,
+                     Specialization **out) {
+    KFunc *func;
+    for (Specialization *f = list->first; f; f = f->next)
+        if (!memcmp(((KeyedSpecialization *)f)->key, key, size)) return *out = f, QS_OK;
+    KeyedSpecialization *f = qspec_new(vm, list, sizeof *f + size, "");
+    memcpy(f->key, key, size);
+    qs_status s = build(qvm_ctx(vm), &f->base.arena, key, &func);
+    if (s != QS_OK) return qspec_drop_first(vm, list), s;
+    return qspec_set(&f->base, 0, func), *out = &f->base, QS_OK;
+}
+
 void qspec_free(qs_vm *vm, SpecializationList *list) {
     while (list->n) qspec_drop_first(vm, list);
 }

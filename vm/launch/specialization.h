@@ -69,6 +69,11 @@ typedef struct Specialization {
 /* -- specialization.c ---------------------------------------------------------------------------------------------- */
 /* Returns zeroed memory, prepended to the list. */
 void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size, const char *noun);
+/* Finds the specialization of a key; the first call builds it.  Keys are compared by their bytes, so the type of a
+ * key must not have padding. */
+typedef qs_status KeyedBuild(Ctx *c, Arena *arena, const void *key, KFunc **out);
+qs_status qspec_find(qs_vm *vm, SpecializationList *list, const void *key, size_t size, KeyedBuild *build,
+                     Specialization **out);
 /* Moves the captured values, and the references they own, into f. */
 void qspec_enter(Specialization *f, const CapturedList *e);
 void qspec_set(Specialization *f, int which, const KFunc *func); /* func NULL: no such version */

@@ -66,21 +66,21 @@ qs_status qhook_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
     return qtape_recorded(vm, qsmallop_record(vm, kelem_operator(op), 1, &a, out), 1, out);
 }
 
+/* Assigns all elements of src to dst, in place. */
+static qs_status assign_all(qs_vm *vm, qs_value dst, qs_value src) {
+    const qs_value at[QS_MAX_RANK] = {qval_colon(), qval_colon(), qval_colon(), qval_colon(),
+                                      qval_colon(), qval_colon(), qval_colon(), qval_colon()};
+    return qhook_set(vm, dst, &(Subscript){.n = qval_array(dst)->rank, .at = at}, src);
+}
+
 /* x op= v: computes the new value separately, then writes it into the same array. */
 qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     qs_value r;
     TRY(qops_binary(vm, op, *target, v, &r));
     if (target->kind != QS_ARRAY) return qinterp_put(vm, target, r), QS_OK;
-    qs_status s = qhook_assign(vm, *target, r);
+    qs_status s = assign_all(vm, *target, r);
     qval_release(vm, r);
     return s;
-}
-
-/* Assigns all elements of src to dst, in place. */
-qs_status qhook_assign(qs_vm *vm, qs_value dst, qs_value src) {
-    const qs_value at[QS_MAX_RANK] = {qval_colon(), qval_colon(), qval_colon(), qval_colon(),
-                                      qval_colon(), qval_colon(), qval_colon(), qval_colon()};
-    return qhook_set(vm, dst, &(Subscript){.n = qval_array(dst)->rank, .at = at}, src);
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static Elem row_of(const qs_native_def *d, int nin) {
     return nin < MOST ? kelem_find(d->name, nin) : EL__COUNT;
 }
 
-qs_status qhook_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
+static qs_status record_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
     const char *rule = qlibrary_hooks(vm)->adjoint(d);
     if (rule && *rule == ADJOINT_CALLS) return d->fn(vm, c);
     if (!qtape_any(vm, c->nin, c->in)) return run_plain(vm, d, c);
@@ -204,7 +204,9 @@ static bool holds_recorded(const qs_vm *vm, qs_value v, int depth) {
     return false;
 }
 
-bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in) {
+/* Returns whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the
+ * function runs unrecorded, and the function `name` is its rule. */
+static bool has_recorded_argument(const qs_vm *vm, int nin, const qs_value *in) {
     for (int i = 0; i < nin; i++)
         if (holds_recorded(vm, in[i], 0)) return true;
     return false;
@@ -249,7 +251,7 @@ static qs_status call_plain(qs_vm *vm, Function *fn, int nin, const qs_value *in
                         "depends on; pass it as an argument");
 }
 
-qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
+static qs_status record_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out) {
     qs_value rule;
     RuleCall call;
     if (nin > MOST || nout > MOST) return qtape_refuse(vm, fn->name->s, "it has too many arguments for {!adjoint …}");
@@ -262,7 +264,7 @@ qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, i
 }
 
 /* -- choices, conversions, lists ----------------------------------------------------------------------------------- */
-qs_status qhook_where(qs_vm *vm, const qs_value *c, qs_value *out) {
+static qs_status record_where(qs_vm *vm, const qs_value *c, qs_value *out) {
     qs_value fn;
     qs_value in[3] = {qtape_plain(c[0]), c[1], c[2]};
     RuleCall call;
@@ -279,7 +281,7 @@ qs_status qhook_where(qs_vm *vm, const qs_value *c, qs_value *out) {
     return s;
 }
 
-qs_status qhook_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+static qs_status record_coercion(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     qs_value plain = qtape_plain(v);
     bool recorded = qtape_is_recorded(vm, v);
     qtape_enter(vm);
@@ -297,7 +299,7 @@ static const char *construction_rule(const Type *t, int n) {
     return t->kind == TY_ARRAY && t->nfixed ? "literal_adjoint" : NULL;
 }
 
-qs_status qhook_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
+static qs_status record_construction(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
     qs_value plain[MOST] = {{0}};
     const char *rule = construction_rule(t, n);
     if (n > MOST) return qtape_refuse(vm, "this conversion", "it was called with too many arguments");
@@ -323,7 +325,7 @@ qs_status qhook_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_
     return record_by(vm, "literal_adjoint", "*", n, items, out);
 }
 
-qs_status qhook_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out) {
+static qs_status record_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out) {
     qs_value plain[3];
     bool recorded = qtape_any(vm, 2 + stepped, bounds);
     for (int i = 0; i < 2 + stepped; i++) plain[i] = qtape_plain(bounds[i]);
@@ -356,14 +358,14 @@ void qtape_open(qs_vm *vm) {
         .binary = qhook_binary,
         .unary = qhook_unary,
         .update = qhook_update,
-        .native = qhook_native,
-        .follows_rule = qhook_follows_rule,
-        .function = qhook_function,
-        .construct = qhook_construct,
-        .where = qhook_where,
-        .coerce = qhook_coerce,
+        .native = record_native,
+        .follows_rule = has_recorded_argument,
+        .function = record_function,
+        .construct = record_construction,
+        .where = record_where,
+        .coerce = record_coercion,
         .literal = qhook_literal,
-        .range = qhook_range,
+        .range = record_range,
         .get = qhook_get,
         .set = qhook_set,
         .update_at = qhook_update_at,

@@ -24,7 +24,7 @@ typedef struct {
 /* -- finding rules ------------------------------------------------------------------------------------------------- */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) { return qmod_library(vm, "adjoints.q", name, out); }
 
-qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
+static qs_status call_rule(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout; i++) out[i] = qs_nil();
     return qvm_call(vm, fn, nin, in, nout, out);
 }
@@ -32,13 +32,13 @@ qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int no
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out) {
     qs_value fn;
     TRY(qrule_find(vm, name, &fn));
-    return qrule_call(vm, fn, nin, in, nout, out);
+    return call_rule(vm, fn, nin, in, nout, out);
 }
 
 qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out) {
     qs_value fn;
     TRY(qvm_lookup_builtin(vm, name, &fn));
-    qs_status s = qrule_call(vm, fn, nin, in, 1, out);
+    qs_status s = call_rule(vm, fn, nin, in, 1, out);
     qval_release(vm, fn);
     return s;
 }
@@ -99,7 +99,7 @@ static qs_status new_list(qs_vm *vm, int n, qs_value *items, qs_value *out) {
 static qs_status call_with_list(qs_vm *vm, const Rule *r, qs_value *args, qs_value *dx) {
     qs_value list[3] = {qs_nil(), args[r->nin], args[r->nin + 1]}, result = qs_nil();
     TRY(new_list(vm, r->nin, args, &list[0]));
-    qs_status s = qrule_call(vm, r->fn, 3, list, 1, &result);
+    qs_status s = call_rule(vm, r->fn, 3, list, 1, &result);
     const Cell *c = result.u.p;
     if (s == QS_OK && (result.kind != QS_CELL || c->count != (size_t)r->nin))
         s = qerr_set(qvm_ctx(vm), QS_EINTERNAL, "a rule gave a list of other adjoints than of its %d arguments",
@@ -137,7 +137,7 @@ static qs_status call_at(qs_vm *vm, const GradNode *n, int nargs, qs_value *args
     Where outer = qvm(vm)->grad_at;
     qvm(vm)->grad_at = r->zeros ? (Where){NULL, 0} : n->at;
     qs_status s = r->list ? call_with_list(vm, r, args, dx)
-                          : qrule_call(vm, r->fn, nargs, args, count_adjoints(r->fn, r->nin), dx);
+                          : call_rule(vm, r->fn, nargs, args, count_adjoints(r->fn, r->nin), dx);
     qvm(vm)->grad_at = outer;
     if (s != QS_OK && s != QS_EINTERRUPT && !r->zeros && !e->late && n->at.src)
         e->placed = false, e->nframes = e->nlost = 0;

@@ -137,19 +137,9 @@ qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
 qs_status qhook_binary(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qhook_unary(qs_vm *vm, enum Op op, qs_value a, qs_value *out);
 qs_status qhook_update(qs_vm *vm, enum Op op, qs_value *target, qs_value v);
-qs_status qhook_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
-/* Returns whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the
- * function runs unrecorded, and the function `name` is its rule. */
-bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in);
-qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
-qs_status qhook_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);
-qs_status qhook_where(qs_vm *vm, const qs_value *c, qs_value *out);
-qs_status qhook_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out);
 qs_status qhook_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
-qs_status qhook_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool stepped, qs_value *out);
 qs_status qhook_get(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value *out);
 qs_status qhook_set(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value v);
-qs_status qhook_assign(qs_vm *vm, qs_value dst, qs_value src);
 qs_status qhook_update_at(qs_vm *vm, enum Op op, qs_value base, const struct Subscript *s, qs_value v);
 qs_status qhook_element(qs_vm *vm, qs_value base, int64_t i, qs_value *out); /* in row-major order */
 #endif

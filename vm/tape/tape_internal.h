@@ -49,10 +49,9 @@ qs_status qproduct_record(qs_vm *vm, const qs_value *in, qs_value *result); /* r
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
 /* Finds a function of stdlib/adjoints.q; borrowed. */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out);
-/* Calls a built-in or a rule with arguments that may be traced; the call is recorded for enclosing levels.  Owned. */
-qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
 /* Returns whether no operand or no result has elements.  All adjoints are then zero, and rules need not handle them. */
 bool qrule_is_trivial(const GradNode *n);
+/* Calls a built-in or a rule with arguments that may be traced; the call is recorded for enclosing levels.  Owned. */
 qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out);
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 /* Records an operation whose adjoints the function fn computes: fn(args..., results..., adjoints of the results...).

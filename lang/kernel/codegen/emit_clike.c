@@ -458,12 +458,12 @@ static void array_store(Clike *e, const KIns *i) {
 /* The following functions mark loops that are left or continued from inner loops.  With `ending` they also mark the
  * collective regions: regions that contain a barrier, and regions that a jump out of a collective loop leaves. */
 
-/* Marks the regions around r up to `until`, which is not marked; true: a mark is new. */
-static bool mark_around(Clike *e, KRef r, KRef until, uint8_t mark) {
+/* Marks the regions around r up to `until`, which is not marked, as collective; true: a mark is new. */
+static bool mark_collective(Clike *e, KRef r, KRef until) {
     bool news = false;
     for (KRef x = e->f->regions[r].around; x != until; x = e->f->regions[x].around) {
-        news = news || (mark & ~e->marks[x]);
-        e->marks[x] |= mark;
+        news = news || !(e->marks[x] & MARK_COLLECTIVE);
+        e->marks[x] |= MARK_COLLECTIVE;
     }
     return news;
 }
@@ -474,7 +474,7 @@ static bool mark_jump(Clike *e, KRef r) {
     uint8_t *target = &e->marks[loop];
     if (k->imm) *target |= k->op == K_BREAK ? MARK_BROKEN : MARK_CONTINUED;
     if (k->op == K_CONTINUE) *target |= MARK_SKIPPING;
-    return (*target & MARK_COLLECTIVE) && mark_around(e, r, loop, MARK_COLLECTIVE);
+    return (*target & MARK_COLLECTIVE) && mark_collective(e, r, loop);
 }
 
 static bool mark_branches(Clike *e, KRef at) { /* both branches of an IF get the same mark */
@@ -494,7 +494,7 @@ static void mark_regions(Clike *e) {
         for (KRef r = 1; r < e->f->nins; r++) {
             uint8_t op = e->f->ins[r].op;
             if (op == K_BARRIER) mark_waiting(e, r);
-            if (op == K_BARRIER && e->ending) news |= mark_around(e, r, 0, MARK_COLLECTIVE);
+            if (op == K_BARRIER && e->ending) news |= mark_collective(e, r, 0);
             if (op == K_BREAK || op == K_CONTINUE) news |= mark_jump(e, r);
         }
         for (KRef r = 1; r < e->f->nins; r++) news |= mark_branches(e, r);

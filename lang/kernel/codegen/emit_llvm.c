@@ -251,7 +251,7 @@ static const char *liberties(const Emit *e, unsigned flag) {
     return contracts ? " contract" : "";
 }
 
-Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
+static Opnd emit_intrinsic2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     emit_declare(e, "declare %s @llvm.%s.%s(%s, %s)", t, fn, suffix(d), t, t);
     return emit_def(e, "call %s @llvm.%s.%s(%s %s, %s %s)", t, fn, suffix(d), t, a.s, t, b.s);
@@ -299,7 +299,7 @@ static Opnd emit_shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
     const char *t = emit_type(d);
     if (op == K_SHR && emit_is_signed(d)) {
         emit_declare(e, "declare %s @llvm.umin.%s(%s, %s)", t, suffix(d), t, t);
-        return emit_bin(e, "ashr", t, a, emit_call2(e, "umin", d, n, emit_lit(bits_of(d) - 1)));
+        return emit_bin(e, "ashr", t, a, emit_intrinsic2(e, "umin", d, n, emit_lit(bits_of(d) - 1)));
     }
     Opnd fits = emit_bin(e, "icmp ult", t, n, emit_lit(bits_of(d)));
     return emit_select(e, fits, t, emit_bin(e, op == K_SHL ? "shl" : "lshr", t, a, n), emit_lit(0));
@@ -349,7 +349,7 @@ Opnd emit_extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
 /* This version combines the bits of equal numbers, which differ only for zeros: -0 has a sign bit, +0 has not. */
 static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d), *whole = d == QS_F64 ? "i64" : "i32";
-    Opnd m = emit_call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = emit_bin(e, "fcmp oeq", t, a, b);
+    Opnd m = emit_intrinsic2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = emit_bin(e, "fcmp oeq", t, a, b);
     Opnd x = emit_def(e, "bitcast %s %s to %s", t, a.s, whole), y = emit_def(e, "bitcast %s %s to %s", t, b.s, whole);
     Opnd bits = emit_bin(e, op == K_MAX ? "and" : "or", whole, x, y);
     return emit_select(e, equal, t, emit_def(e, "bitcast %s %s to %s", whole, bits.s, t), m);
@@ -366,7 +366,7 @@ static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opn
                         op == K_MAX ? "maxnum" : "minnum", d == QS_F64 ? 64 : 32, emit_type(d), a.s, emit_type(d), b.s);
     if (kir_is_exact(e->f)) return emit_extreme_in_order(e, op, d, a, b);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
-        return emit_call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
+        return emit_intrinsic2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);
 }
 
@@ -381,8 +381,8 @@ Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_MUL: return emit_bin(e, "mul", t, a, b);
     case K_DIV: return emit_bin(e, sign ? "sdiv" : "udiv", t, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : sign ? floor_mod(e, t, a, b) : emit_bin(e, "urem", t, a, b);
-    case K_MIN: return real ? emit_extreme(e, op, d, flag, a, b) : emit_call2(e, sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return real ? emit_extreme(e, op, d, flag, a, b) : emit_call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_MIN: return real ? emit_extreme(e, op, d, flag, a, b) : emit_intrinsic2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? emit_extreme(e, op, d, flag, a, b) : emit_intrinsic2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return emit_bin(e, "and", t, a, b);
     case K_OR: return emit_bin(e, "or", t, a, b);
     case K_XOR: return emit_bin(e, "xor", t, a, b);
@@ -404,8 +404,8 @@ static Opnd emit_unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
-Opnd emit_clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
-    return emit_call2(e, "smin", d, emit_call2(e, "smax", d, a, emit_lit(lo)), emit_lit(hi));
+Opnd emit_clamp(Emit *e, Opnd a, long long lo, long long hi) {
+    return emit_intrinsic2(e, "smin", QS_I32, emit_intrinsic2(e, "smax", QS_I32, a, emit_lit(lo)), emit_lit(hi));
 }
 
 static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
@@ -413,14 +413,14 @@ static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     long long top = to == QS_I32 ? INT32_MAX : to == QS_U32 ? UINT32_MAX : INT64_MAX;
     if (emit_is_signed(from)) {
         if (wider && emit_is_signed(to)) return emit_def(e, "sext i32 %s to i64", a.s);
-        if (!emit_is_signed(to)) a = emit_call2(e, "smax", from, a, emit_lit(0));
+        if (!emit_is_signed(to)) a = emit_intrinsic2(e, "smax", from, a, emit_lit(0));
         if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
         if (!narrower) return a;
-        if (emit_is_signed(to)) a = emit_call2(e, "smax", from, a, emit_lit(INT32_MIN));
-        return emit_def(e, "trunc i64 %s to i32", emit_call2(e, "smin", from, a, emit_lit(top)).s);
+        if (emit_is_signed(to)) a = emit_intrinsic2(e, "smax", from, a, emit_lit(INT32_MIN));
+        return emit_def(e, "trunc i64 %s to i32", emit_intrinsic2(e, "smin", from, a, emit_lit(top)).s);
     }
     if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
-    if (emit_is_signed(to) || narrower) a = emit_call2(e, "umin", from, a, emit_lit(top));
+    if (emit_is_signed(to) || narrower) a = emit_intrinsic2(e, "umin", from, a, emit_lit(top));
     return narrower ? emit_def(e, "trunc i64 %s to i32", a.s) : a;
 }
 
@@ -506,10 +506,10 @@ static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
     bool low = d == QS_I32;
     const char *type = low ? "i32" : "i64";
     char name[16];
-    Opnd n = emit_call2(e, "smax", d, extent, emit_lit(1));
+    Opnd n = emit_intrinsic2(e, "smax", d, extent, emit_lit(1));
     if (mode == ACC_CLAMPED) {
         Opnd top = emit_bin(e, low ? "sub nsw" : "sub", type, n, emit_lit(1));
-        return emit_call2(e, "smax", d, emit_call2(e, "smin", d, a, top), emit_lit(0));
+        return emit_intrinsic2(e, "smax", d, emit_intrinsic2(e, "smin", d, a, top), emit_lit(0));
     }
     if (e->near && !low) return near_image(e, mode, a, n);
     snprintf(name, sizeof name, "%s%s", qaccess_name(mode), low ? "32" : "");
@@ -663,8 +663,9 @@ static void low_choice(Emit *e, KRef r) {
     if (i->op == K_SELECT)
         set_low(e, r, emit_select(e, emit_arg(e, i->a), "i32", emit_low_arg(e, i->b), emit_low_arg(e, i->c)));
     else
-        set_low(e, r,
-                emit_call2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, emit_low_arg(e, i->a), emit_low_arg(e, i->b)));
+        set_low(
+            e, r,
+            emit_intrinsic2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, emit_low_arg(e, i->a), emit_low_arg(e, i->b)));
 }
 
 static void low_given(Emit *e, KRef r, Opnd v) { set_low(e, r, emit_def(e, "trunc i64 %s to i32", v.s)); }

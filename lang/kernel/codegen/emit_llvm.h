@@ -137,8 +137,7 @@ void emit_set_index(Emit *e, KRef r, Opnd v);
 Opnd emit_bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b);
 Opnd emit_select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no);
 Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no);
-Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b);
-Opnd emit_clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi);
+Opnd emit_clamp(Emit *e, Opnd a, long long lo, long long hi); /* i32 */
 /* flag: that of the instruction, with EMIT_ROUNDS_ONCE if emit_rounds_once is true of it. */
 enum { EMIT_ROUNDS_ONCE = 1 << 15 };
 Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b);

@@ -66,10 +66,10 @@ static Opnd decode_element(Emit *e, qs_dtype d, Opnd raw) {
 static Opnd encode(Emit *e, qs_dtype d, Opnd v) {
     switch (d) {
     case QS_B1: return emit_def(e, "zext i1 %s to i8", v.s);
-    case QS_I8: return emit_def(e, "trunc i32 %s to i8", emit_clamp(e, QS_I32, v, INT8_MIN, INT8_MAX).s);
-    case QS_U8: return emit_def(e, "trunc i32 %s to i8", emit_clamp(e, QS_I32, v, 0, UINT8_MAX).s);
-    case QS_I16: return emit_def(e, "trunc i32 %s to i16", emit_clamp(e, QS_I32, v, INT16_MIN, INT16_MAX).s);
-    case QS_U16: return emit_def(e, "trunc i32 %s to i16", emit_clamp(e, QS_I32, v, 0, UINT16_MAX).s);
+    case QS_I8: return emit_def(e, "trunc i32 %s to i8", emit_clamp(e, v, INT8_MIN, INT8_MAX).s);
+    case QS_U8: return emit_def(e, "trunc i32 %s to i8", emit_clamp(e, v, 0, UINT8_MAX).s);
+    case QS_I16: return emit_def(e, "trunc i32 %s to i16", emit_clamp(e, v, INT16_MIN, INT16_MAX).s);
+    case QS_U16: return emit_def(e, "trunc i32 %s to i16", emit_clamp(e, v, 0, UINT16_MAX).s);
     case QS_F16:
         if (e->t->half) return emit_def(e, "fptrunc float %s to half", v.s);
         emit_need_helper(e, "float_to_half");

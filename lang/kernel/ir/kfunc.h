@@ -69,13 +69,13 @@ typedef struct KFunc {
     KIns *ins;
     uint32_t nins, cap;
     KRegion *regions;
-    uint32_t nregions; /* regions: by instruction; made by kir_match, when f had nregions instructions */
+    uint32_t nregions; /* regions: by instruction; made by kir_seal, when f had nregions instructions */
     KParam *params;
     int nparams;
     KMessage *messages;
     int nmessages;
     int rank;         /* rank of the launch domain, 1..8 */
-    uint64_t ops;     /* bit K_x: the instruction x occurs; made by kir_match */
+    uint64_t ops;     /* bit K_x: the instruction x occurs; made by kir_seal */
     bool barrier;     /* has BARRIER */
     bool shared;      /* has SHARED */
     bool serial;      /* positions run one after another in index order (serial_do, host loops); set before kcompile */

@@ -393,8 +393,27 @@ void kir_hoist(KFunc *to, const KFunc *f, KRef *map, KRef first, KRef r) {
     kir_copy_mapped(to, f, map, r);
 }
 
+/* Sets regions and ops.  `open` is the innermost open region; the member `around` of the open regions serves as the
+ * stack.  kir_verify reports regions that do not nest. */
+static void match_regions(KFunc *f) {
+    KRegion *regions = f->regions = qarena_alloc(f->arena, qmem_size(f->nins, sizeof *regions, 0));
+    KRef open = 0;
+    f->nregions = f->nins, f->ops = 0;
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        f->ops |= 1ull << (op & 63);
+        bool ends = op == K_END || op == K_ELSE;
+        KRef around = ends ? regions[open].around : open;
+        if (ends) regions[open].end = r;
+        regions[r] = (KRegion){0, ends ? open : 0, around};
+        if (kir_opens(op) || op == K_ELSE) open = r;
+        else if (op == K_END) open = around;
+    }
+    regions[0] = (KRegion){0};
+}
+
 KFunc *kir_finish(KFunc *to, const KFunc *f) {
-    kir_match(to);
+    match_regions(to);
     to->hash = f->hash, to->small = f->small;
     return to;
 }
@@ -461,24 +480,6 @@ static uint64_t hash_func(const KFunc *f) {
     return h;
 }
 
-/* `open` is the innermost open region; the member `around` of the open regions serves as the stack. */
-void kir_match(KFunc *f) {
-    KRegion *regions = f->regions = qarena_alloc(f->arena, qmem_size(f->nins, sizeof *regions, 0));
-    KRef open = 0;
-    f->nregions = f->nins, f->ops = 0;
-    for (KRef r = 1; r < f->nins; r++) {
-        uint8_t op = f->ins[r].op;
-        f->ops |= 1ull << (op & 63);
-        bool ends = op == K_END || op == K_ELSE;
-        KRef around = ends ? regions[open].around : open;
-        if (ends) regions[open].end = r;
-        regions[r] = (KRegion){0, ends ? open : 0, around};
-        if (kir_opens(op) || op == K_ELSE) open = r;
-        else if (op == K_END) open = around;
-    }
-    regions[0] = (KRegion){0};
-}
-
 void kir_seal(KFunc *f) {
     f->barrier = f->shared = false;
     for (int i = 0; i < f->nparams; i++) f->params[i].read = f->params[i].written = false;
@@ -493,7 +494,7 @@ void kir_seal(KFunc *f) {
         if (!p->written) p->written_at = k->pos;
         p->written = true;
     }
-    kir_match(f);
+    match_regions(f);
     f->hash = hash_func(f);
 }
 

@@ -168,9 +168,7 @@ bool kir_is_const(const KFunc *f, KRef r, double *v); /* of any value dtype; *v:
 /* Adds a PURE instruction with operands: folds constants and removes identities.  lower/common/build.c uses it for
  * arithmetic. */
 KRef kir_fold(KFunc *f, KMake i);
-void kir_seal(KFunc *f); /* sets barrier, shared, read, written and hash; calls kir_match */
-/* Sets regions and ops.  kir_verify reports regions that do not nest. */
-void kir_match(KFunc *f);
+void kir_seal(KFunc *f); /* sets barrier, shared, read, written, hash, regions and ops */
 
 /* Short forms, which take the source position f->pos.  kir_op, kir_select and kir_cast fold as kir_fold does. */
 KRef kir_emit(KFunc *f, KMake i);

@@ -34,6 +34,7 @@ typedef struct {
     bool pieces, running;
     uint8_t before; /* 1: has the parameter `before`; 2: `far`, too */
 } AlongKey;
+_Static_assert(sizeof(AlongKey) == sizeof(char *) + 16, "keys are compared by their bytes");
 
 /* Parameters: x, with the dimensions of the results followed by the reduced axis; `centres` if centred, logarithm or
  * MAP_INDEX; y; apart (int64); by (float64) if divided; before and far, if present; per (int64) if `before` is

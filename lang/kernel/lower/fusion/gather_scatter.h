@@ -16,6 +16,7 @@ typedef struct {
     bool from_one;        /* list entries count from 1 */
     uint8_t masked, mask; /* whether there is a mask, and its type */
 } CarryKey;
+_Static_assert(sizeof(CarryKey) == 8, "keys are compared by their bytes");
 
 /* Parameters: x; y; the mask, if there is one; an int64 list for each dimension that has one. */
 qs_status kgatherscatter_build(Ctx *c, Arena *arena, const CarryKey *k, KFunc **out);

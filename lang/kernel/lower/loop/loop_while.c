@@ -90,7 +90,7 @@ static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
     return count_sets(c->loop, c->sym) == 1 && leads_out(c);
 }
 
-static bool is_fixed(const CountedWhile *c, const Node *n);
+static bool is_fixed(const Node *loop, const Node *n);
 
 static bool is_counter(const Node *loop, const Node *n) {
     for (int i = 0; loop->kind == N_FOR && i < loop->u.loop.nvars; i++)
@@ -99,26 +99,25 @@ static bool is_counter(const Node *loop, const Node *n) {
 }
 
 /* The body may set elements of the array, which does not change its extents. */
-static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
+static bool is_fixed_extent(const Node *loop, const Node *n) {
     const ArgList *args = &n->u.call.args;
     bool named = qast_calls_builtin(n, "numel") || qast_calls_builtin(n, "size");
     const Sym *of = args->n ? qast_symbol(args->at[0].value) : NULL;
-    if (!named || !is_variable(of) || count_sets(c->loop, of)) return false;
-    return args->n == 1 || is_fixed(c, args->at[1].value);
+    if (!named || !is_variable(of) || count_sets(loop, of)) return false;
+    return args->n == 1 || is_fixed(loop, args->at[1].value);
 }
 
 /* Whether the expression has the same value in each iteration: numbers, variables that the body does not set, their
  * extents, and sums, differences and products of these.  A function that is called cannot set them. */
-static bool is_fixed(const CountedWhile *c, const Node *n) {
+static bool is_fixed(const Node *loop, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.imaginary && !n->u.num.int_value;
-    case N_IDENT:
-        return is_variable(qast_symbol(n)) && !kquery_sets(c->loop, qast_symbol(n)) && !is_counter(c->loop, n);
-    case N_UNARY: return n->op == OP_NEG && is_fixed(c, n->u.bin.a);
+    case N_IDENT: return is_variable(qast_symbol(n)) && !kquery_sets(loop, qast_symbol(n)) && !is_counter(loop, n);
+    case N_UNARY: return n->op == OP_NEG && is_fixed(loop, n->u.bin.a);
     case N_BINARY:
-        return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && is_fixed(c, n->u.bin.a) &&
-               is_fixed(c, n->u.bin.b);
-    case N_CALL: return is_fixed_extent(c, n);
+        return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && is_fixed(loop, n->u.bin.a) &&
+               is_fixed(loop, n->u.bin.b);
+    case N_CALL: return is_fixed_extent(loop, n);
     default: return false;
     }
 }
@@ -136,7 +135,7 @@ static bool has_pattern(CountedWhile *c) {
     if (cond->kind != N_BINARY || kquery_node(body, false, kquery_is_continue, NULL)) return false;
     Node *a = cond->u.bin.a, *b = cond->u.bin.b;
     if (!find_counter(c, a, b, (Op)cond->op) && !find_counter(c, b, a, turn_comparison((Op)cond->op))) return false;
-    return is_fixed(c, c->bound);
+    return is_fixed(c->loop, c->bound);
 }
 
 /* -- the `for` ----------------------------------------------------------------------------------------------------- */
@@ -270,10 +269,9 @@ static const Sym *find_changed(const Node *loop, const Node *n, double *step) {
 /* Multiplies the change by the number of iterations of the loop n, which does not depend on the loop around it. */
 static qs_status multiply_change(Loops *L, const Node *loop, const Node *n, LoopStep *s, bool *known) {
     const Node *range = n->u.loop.ranges[0];
-    CountedWhile outer = {.loop = loop};
     Number lo, hi;
     bool starts, ends, fixed = range->kind == N_RANGE && !range->u.range.step;
-    fixed = fixed && is_fixed(&outer, range->u.range.lo) && is_fixed(&outer, range->u.range.hi);
+    fixed = fixed && is_fixed(loop, range->u.range.lo) && is_fixed(loop, range->u.range.hi);
     *known = fixed && !kquery_node(n->u.loop.body, true, kquery_is_leaving, NULL);
     if (!*known) return QS_OK;
     TRY(read_integral(L, range->u.range.lo, &lo, &starts));
