@@ -386,13 +386,16 @@ class Case:
             many = ",".join(["n-1"] * len(names)) if self.n < 20 else ",".join(["2"] * len(names))
             self.put(f"for [{','.join(names)}]=0..[{many}]")
             new = [(c, "n" if self.n > 2 or "n" in many else "") for c in names]
+        elif self.ints and r.random() < 0.1: # a name that the body may set, perhaps declared
+            self.put(f"for {r.choice(self.ints)}={self.range()[0]}")
+            new = []
         else:
             text, bound = self.range()
             new = [(self.new("i"), bound)]
             self.put(f"for {new[0][0]}={text}")
         self.counters += new
         self.block(4 if len(self.counters) < 3 else 2)
-        del self.counters[-len(new):]
+        del self.counters[len(self.counters) - len(new):]
         self.put("end")
 
     def until(self):

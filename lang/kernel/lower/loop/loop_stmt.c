@@ -482,7 +482,7 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     Loops *L = (Loops *)w;
     const Sym *sym = n->u.loop.syms[i];
     Var *v = kloop_var(L, sym);
-    if (!v || (sym->declared && !n->u.loop.origin)) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
+    if (!v) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
     TRY(kloop_assign(L, v, x));
     if (!kquery_sets(n, sym)) v->bound = true, v->val = *x;
     return QS_OK;
