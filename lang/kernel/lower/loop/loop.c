@@ -331,6 +331,7 @@ static void store_parts(Loops *L) {
  * `while`, will be in the next one; 0: none.  The VM knows these values. */
 static int counter_of(const Loops *L, const Var *v) {
     const Node *loop = L->job->loop;
+    if (loop->u.loop.ranges[0]->kind != N_RANGE) return 0; /* it is an element, not the number of the iteration */
     for (int i = 0; v->kind == LOOP_NUM && i < loop->u.loop.nvars; i++)
         if (loop->u.loop.syms[i] == v->sym && (loop->u.loop.origin || !kquery_sets(loop, v->sym))) return i + 1;
     return 0;
