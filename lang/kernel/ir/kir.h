@@ -222,6 +222,7 @@ static inline bool kir_knows_blocks(const KFunc *f) {
            kir_has(f, K_BLKIDX) || kir_has(f, K_BLKCNT);
 }
 
+enum { KIR_MAX_NESTING = 256 }; /* open IFs, LOOPs and FORs */
 static inline bool kir_is_loop(uint8_t op) { return op == K_LOOP || op == K_FOR; }
 static inline bool kir_opens(uint8_t op) { return op == K_IF || kir_is_loop(op); } /* not ELSE, which also ends one */
 /* Returns the IF, LOOP or FOR of a region; r may be its ELSE. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { MAX_NESTING = 256, MAX_ARRAY = 1 << 20 /* elements of all LARRAYs, and of all SHAREDs */ };
+enum { MAX_ARRAY = 1 << 20 /* elements of all LARRAYs, and of all SHAREDs */ };
 
 typedef struct {
     uint8_t op;
@@ -19,7 +19,7 @@ typedef struct {
     Ctx *ctx;
     const KFunc *f;
     uint32_t at; /* the current instruction */
-    Region region[MAX_NESTING];
+    Region region[KIR_MAX_NESTING];
     int depth, loops;
     uint64_t larray, shared; /* number of elements so far */
     uint32_t *until;         /* by instruction: where its value went out of scope; 0: it is in scope */
@@ -273,7 +273,7 @@ static void hide_from(Verifier *v, uint32_t start) {
 }
 
 static qs_status open_region(Verifier *v, const KIns *i) {
-    if (v->depth == MAX_NESTING) return fault(v, "nested more than %d deep", MAX_NESTING);
+    if (v->depth == KIR_MAX_NESTING) return fault(v, "nested more than %d deep", KIR_MAX_NESTING);
     /* the value of FOR is in scope in its body only */
     v->region[v->depth++] = (Region){i->op, false, i->op == K_FOR ? v->at : v->at + 1};
     if (i->op != K_IF) v->loops++;

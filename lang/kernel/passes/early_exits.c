@@ -1,11 +1,11 @@
 /* early_exits.c -- makes a LOOP of a counted loop that positions leave at different times.
  *
- *     FOR k = a..b                     k = a
+ *     FOR k = a..b                     k = a, more = a <= b
  *       IF x > 4                       LOOP
- *         BREAK                          IF k > b, BREAK
+ *         BREAK                          IF !more, BREAK
  *       END                    =>        IF x > 4, BREAK
  *       …                                …
- *     END                                k = k + 1
+ *     END                                more = b - k >= 1, k = k + 1
  *                                      END
  *
  * Positions that run in vectors leave a LOOP one by one (lockstep.c), but count a FOR together.  So a `for` with a
@@ -21,40 +21,49 @@ typedef struct {
     uint8_t *how;
 } Exits;
 
-/* Returns the condition that the counter k has passed `last`.  A counter may wrap behind a last value that is not
- * known; it is before the first value then. */
-static KRef has_passed(KFunc *to, KRef k, KRef first, KRef last, double step) {
-    double end;
-    bool up = step > 0, known = kir_is_const(to, last, &end);
-    KRef passed = up ? kir_op(to, K_LT, last, k) : kir_op(to, K_LT, k, last);
-    if (known && fabs(end + step) <= INT32_MAX) return passed;
-    return kir_op(to, K_OR, passed, up ? kir_op(to, K_LT, k, first) : kir_op(to, K_LT, first, k));
-}
-
 static bool is_candidate(const Exits *x, KRef r, double *step) {
     const KIns *i = &x->f->ins[r];
-    return i->op == K_FOR && x->how[r] == FLAT_LOCKSTEP && kir_is_const(x->f, i->c, step) && *step != 0;
+    return i->op == K_FOR && x->how[r] == FLAT_LOCKSTEP && kir_is_const(x->f, i->c, step) && *step != 0 &&
+           fabs(*step) <= INT32_MAX;
 }
 
 static KRef copy_one(Exits *x, KRef r);
 
+typedef struct {
+    KRef counter, more; /* LOCALs; more: there is a next iteration */
+    KRef last, step;
+    bool up;
+} Counted;
+
+/* Counts.  Whether there is a next iteration is decided before the counter changes, which may wrap then.  The distance
+ * to the last value is at least 0, so that a negative one has wrapped and is large. */
+static void count(KFunc *to, const Counted *c, KRef k) {
+    qs_dtype d = (qs_dtype)to->ins[k].dtype;
+    KRef left = c->up ? kir_op(to, K_SUB, c->last, k) : kir_op(to, K_SUB, k, c->last);
+    KRef step = c->up ? c->step : kir_op(to, K_NEG, c->step, 0);
+    KRef wraps = kir_op(to, K_LT, left, kir_const_int(to, d, 0, 0));
+    kir_set(to, c->more, kir_op(to, K_OR, wraps, kir_op(to, K_LE, step, left)));
+    kir_set(to, c->counter, kir_op(to, K_ADD, k, c->step));
+}
+
 static void replace_loop(Exits *x, KRef loop, double by) {
     KFunc *to = x->to;
     const KIns *i = &x->f->ins[loop];
-    KRef first = x->map[i->a], last = x->map[i->b], step = x->map[i->c];
+    Counted c = {.last = x->map[i->b], .step = x->map[i->c], .up = by > 0};
+    KRef first = x->map[i->a];
     to->pos = i->pos;
-    KRef counter = kir_local(to, first);
+    c.counter = kir_local(to, first);
+    c.more = kir_local(to, c.up ? kir_op(to, K_LE, first, c.last) : kir_op(to, K_LE, c.last, first));
     kir_flow(to, K_LOOP, 0);
-    KRef k = x->map[loop] = kir_get(to, counter);
-    kir_flow(to, K_IF, has_passed(to, k, first, last, by));
+    KRef k = x->map[loop] = kir_get(to, c.counter);
+    kir_flow(to, K_IF, kir_op(to, K_NOT, kir_get(to, c.more), 0));
     kir_flow(to, K_BREAK, 0);
     kir_flow(to, K_END, 0);
     for (KRef r = loop + 1; r < x->f->regions[loop].end; r++) {
-        bool continues = x->f->ins[r].op == K_CONTINUE && kir_jump_target(x->f, r) == loop;
-        if (continues) kir_set(to, counter, kir_op(to, K_ADD, k, step));
+        if (x->f->ins[r].op == K_CONTINUE && kir_jump_target(x->f, r) == loop) count(to, &c, k);
         r = copy_one(x, r);
     }
-    kir_set(to, counter, kir_op(to, K_ADD, k, step));
+    count(to, &c, k);
     kir_flow(to, K_END, 0);
 }
 

@@ -8,7 +8,7 @@
  * the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail.  lockstep.c
  * chooses other branches and loops, which are longer. */
 #include "lang/kernel/passes/passes.h"
-enum { MAX_DEPTH = 256, MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
+enum { MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
 
 /* Returns true if the index is certainly inside of its array: all varying parts of it are BOUNDs. */
 static bool is_tested(const KFunc *f, KRef r, int *visits) {
@@ -56,7 +56,7 @@ static void close_region(Region *region, Region *outer, KRef end, uint8_t *how) 
 }
 
 void kflatten_choose(const KFunc *f, const uint8_t *sure, bool (*fixed)(void *self, KRef r), void *self, uint8_t *how) {
-    Region open[MAX_DEPTH];
+    Region open[KIR_MAX_NESTING];
     int n = 0;
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;

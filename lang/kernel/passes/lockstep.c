@@ -18,8 +18,6 @@
 
 #include <string.h>
 
-enum { VISITS = 64 };
-
 typedef struct {
     const KFunc *f;
     uint8_t *varies; /* kplan_varies */
@@ -99,30 +97,24 @@ static bool choose_regions(Lockstep *l) {
     return any;
 }
 
-/* Returns whether the index is inside for every position that computes it, also for those that do not use it.
- * private: of an array whose length is known; counters between constants do not leave it. */
-static bool is_inside(const Lockstep *l, KRef index, bool private, int *visits) {
-    const KIns *i = &l->f->ins[index];
-    double end;
-    if (++*visits > VISITS) return false;
-    switch (i->op) {
-    case K_ADD:
-    case K_MUL: return is_inside(l, i->a, private, visits) && is_inside(l, i->b, private, visits);
-    case K_CAST: return private && is_inside(l, i->a, true, visits);
-    case K_FOR:
-        return private && !is_left_early(l, index) && kir_is_const(l->f, i->a, &end) && kir_is_const(l->f, i->b, &end);
-    case K_BOUND:
-    case K_DIM:
-    case K_STRIDE:
-    case K_CONST: return true;
-    default: return false;
-    }
+/* Counts the BOUNDs of an index that is a sum of BOUNDs times strides; false: it is something else. */
+static bool count_bounds(const KFunc *f, KRef index, int *bounds) {
+    const KIns *i = &f->ins[index], *b = &f->ins[i->b];
+    if (i->op == K_BOUND) return ++*bounds <= QS_MAX_RANK;
+    if (i->op == K_ADD) return count_bounds(f, i->a, bounds) && count_bounds(f, i->b, bounds);
+    return i->op == K_MUL && (b->op == K_DIM || b->op == K_STRIDE) && count_bounds(f, i->a, bounds);
+}
+
+/* Returns whether a load is inside of its array for every position, also for those that do not use it: each dimension
+ * has a BOUND. */
+static bool is_bounded(const KFunc *f, const KIns *load) {
+    int bounds = 0;
+    return count_bounds(f, load->a, &bounds) && bounds == f->params[load->imm].rank;
 }
 
 /* Returns whether all positions can execute the instruction of a chosen region. */
 static bool is_possible(const Lockstep *l, KRef r) {
     const KFunc *f = l->f;
-    int visits = 0;
     switch (f->ins[r].op) {
     case K_FOR: return l->loops || !is_left_early(l, r);
     case K_CONTINUE:
@@ -130,7 +122,6 @@ static bool is_possible(const Lockstep *l, KRef r) {
             if (!runs_once(f, x)) return false;
         return true;
     case K_STORE: return !kir_loop_around(f, r) || kplan_is_side_by_side(f, l->varies, r);
-    case K_ALOAD: return f->ins[f->ins[r].a].op == K_LARRAY && is_inside(l, f->ins[r].b, true, &visits);
     case K_LOAD:
     case K_IF:
     case K_ELSE:
@@ -145,10 +136,9 @@ static bool is_possible(const Lockstep *l, KRef r) {
     }
 }
 
-static bool needs_guard(const Lockstep *l, KRef r) {
-    const KIns *i = &l->f->ins[r];
-    int visits = 0;
-    return i->op == K_STORE || (i->op == K_LOAD && !i->b && !is_inside(l, i->a, false, &visits));
+static bool needs_guard(const KFunc *f, KRef r) {
+    const KIns *i = &f->ins[r];
+    return i->op == K_STORE || (i->op == K_LOAD && !i->b && !is_bounded(f, i));
 }
 
 static Flat how_of(const Lockstep *l, KRef r) {
@@ -162,13 +152,14 @@ static Flat how_of(const Lockstep *l, KRef r) {
     case K_BREAK:
     case K_CONTINUE:
     case K_RET: return FLAT_JUMPS;
-    default: return needs_guard(l, r) ? FLAT_GUARDED : FLAT_NOT;
+    default: return needs_guard(f, r) ? FLAT_GUARDED : FLAT_NOT;
     }
 }
 
 /* Such kernels do not run in strips. */
 static bool is_excluded(const KFunc *f) {
-    return f->serial || f->barrier || f->shared || kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) || kir_has(f, K_CHECK);
+    return f->serial || f->barrier || f->shared || kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) ||
+           kir_has(f, K_LARRAY) || kir_has(f, K_CHECK);
 }
 
 bool klockstep_choose(Ctx *c, Arena *a, const KFunc *f, bool loops, uint8_t *how) {
@@ -182,7 +173,7 @@ bool klockstep_choose(Ctx *c, Arena *a, const KFunc *f, bool loops, uint8_t *how
         bool inside = r <= end;
         possible = !inside || is_possible(&l, r);
         if (inside || f->ins[r].op == K_RET) how[r] = (uint8_t)how_of(&l, r);
-        else if (l.returns && needs_guard(&l, r)) how[r] = FLAT_GUARDED;
+        else if (l.returns && needs_guard(f, r)) how[r] = FLAT_GUARDED;
     }
     if (possible && memchr(how, FLAT_LOCKSTEP, f->nins)) return true;
     return memset(how, 0, f->nins), false;

@@ -27,7 +27,6 @@ enum {
     MAX_FACTOR = 1 << 16,
     MAX_LIMITS = 64,
     MAX_VISITS = 256 /* instructions visited for one test */,
-    MAX_NESTED = 256,
     COPIES = 4,
     SHORT_BODY = 40 /* instructions */,
     MAX_DISTANCE = 32,
@@ -85,11 +84,12 @@ typedef struct {
     int visits;
     bool rows; /* BOUNDs of outer axes stay: they cost time once per row */
     KFunc *g;
-    KRef *map;                  /* instruction of f -> of g */
-    uint8_t *flat;              /* Flat: how an instruction is copied */
-    Condition cond[MAX_NESTED]; /* open flattened branches and loops */
+    KRef *map;                           /* instruction of f -> of g */
+    uint8_t *flat;                       /* Flat: how an instruction is copied */
+    Condition cond[KIR_MAX_NESTING + 1]; /* open flattened branches and loops */
     int nconds;
-    Together together[MAX_NESTED]; /* open loops that positions run together, from the function on if they return */
+    Together
+        together[KIR_MAX_NESTING + 1]; /* open loops that positions run together, from the function on if they return */
     int ntogether;
     KRef *prologue;   /* instruction of f -> its copy in the prologue, of g */
     KRef (*at)[2];    /* by LOAD or ATOMIC of an array with a pad: row and column, inside or outside; else 0 */

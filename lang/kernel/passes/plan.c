@@ -497,6 +497,12 @@ static bool place_arrays(Planner *p) {
     return bytes <= LANES;
 }
 
+/* Returns whether a LOOP is around r, where vectors pay even if they gather elements. */
+static bool is_in_loop(const Planner *p, KRef r) {
+    while (r && get_ins(p, r)->op != K_LOOP) r = around(p, r);
+    return r;
+}
+
 /* Marks the loops to cut around; false: there are none, or strips would not be vectorized. */
 static bool choose_loops(Planner *p, bool all) {
     if (!place_arrays(p)) return false;
@@ -519,7 +525,7 @@ static bool choose_loops(Planner *p, bool all) {
         }
         if (i->op == K_END && kir_is_loop(get_ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
-        bool gathers = i->op == K_LOAD && get_ins(p, kir_loop_around(p->f, r))->op == K_LOOP;
+        bool gathers = i->op == K_LOAD && is_in_loop(p, r);
         if (inside && r > waits && i->op != K_ATOMIC && !gathers && !is_vector_access(p, i)) return false;
     }
     return any;

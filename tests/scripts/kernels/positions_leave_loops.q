@@ -146,3 +146,56 @@ end
 y = zeros(40)
 parallel_do(40, y, 2147483640, 2147483647, at_the_end)
 print y
+
+% Steps behind which a counter wraps
+function [] = __kernel__ far_steps(y : vec, first : int, last : int, pos : int)
+    s = 0
+    for i = first..1073741824..last
+        if s >= pos; break; end
+        s += 1
+    end
+    for i = last..-2000000000..first
+        if s >= 2*pos; break; end
+        s += 1
+    end
+    y[pos] = s
+end
+y = zeros(40)
+parallel_do(40, y, -2147483648, 2147483647, far_steps)
+print y
+
+% Indices that are inside only where the condition holds
+function [] = __kernel__ conditional_reads(y : vec, x : vec'unchecked, m : mat'unchecked, n : int, pos : int)
+    s = 0
+    for k = 0..9
+        if k > pos; break; end
+        if pos < -1; s += x[123456789]; end
+        if n > 20000; s += m[size(m,0)*1000000,0]; end
+        s += k
+    end
+    y[pos] = s
+end
+y = zeros(40)
+parallel_do(40, y, [1,2], [[1,2],[3,4]], 3, conditional_reads)
+print y[0..12]
+
+% Narrow images, and local arrays behind such a loop: in an earlier version it ran forever.
+function [] = __kernel__ with_arrays(img : mat, pos : ivec2)
+    t = 0.5
+    for i = 0..1
+        if t > 3; break; end
+        t += pos[1]
+    end
+    n = [0.0,0.0,0.0]
+    for k = 0..2
+        a = zeros(3)
+        a[k] = t
+        n[k] = a[0] + a[1] + a[2]
+    end
+    img[pos] = n[1]
+end
+for w in {1, 3, 20, 33}
+    y = zeros(17, w)
+    parallel_do(size(y), y, with_arrays)
+    print sum(y), " ", y[3,w-1]
+end

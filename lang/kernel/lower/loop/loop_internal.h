@@ -302,6 +302,7 @@ typedef struct Loops {
         int source;
     } visit[LOOP_VISITS]; /* the open loops over items of lists */
     int nvisits;
+    int nmade[LOOP_CLASSES];   /* expressions that make objects */
     KRef latest[LOOP_CLASSES]; /* LOCALs: which of the LOOP_OBJECTS numbers the latest object got */
     KRef listed;               /* the latest access to a list is before this instruction */
     KRef arrays;               /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */

@@ -140,6 +140,7 @@ qs_status kobject_set_field(Loops *L, const Value *object, const Str *name, cons
 
 /* -- new objects --------------------------------------------------------------------------------------------------- */
 void kobject_declare(Loops *L) {
+    memset(L->nmade, 0, sizeof L->nmade);
     for (int i = 0; i < L->out->nclasses; i++)
         L->latest[i] = L->out->makes[i] && L->mode != MODE_PARALLEL ? kbuild_local(&L->walk, kloop_i64(L, 0)) : 0;
 }
@@ -148,8 +149,8 @@ static bool is_loop(const Node *n, void *ud) {
     return (void)ud, n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT;
 }
 
-/* Whether some variable of an open function holds object `number` of the class. */
-static KRef is_held(Loops *L, int cls, KRef number) {
+/* Whether some variable of an open function holds object `number` of the class.  *n: how many may hold one. */
+static KRef is_held(Loops *L, int cls, KRef number, int *n) {
     KRef held = kbuild_int(&L->walk, QS_B1, 0);
     for (const InlineFrame *in = L->in; in; in = in->up)
         for (int i = 0; i < in->nvars; i++) {
@@ -157,14 +158,18 @@ static KRef is_held(Loops *L, int cls, KRef number) {
             bool bound = v->bound && kobject_has_number(&v->val) && v->val.cls == cls;
             bool local = !v->bound && v->kind == LOOP_ITEM && v->item_cls == cls && v->v;
             if (!bound && !local) continue;
+            ++*n;
             KRef other = bound ? v->val.num.v : kbuild_get(&L->walk, v->v);
             held = kloop_op(L, K_OR, held, kloop_op(L, K_EQ, number, other));
         }
     return held;
 }
 
-/* The number of a new object.  Values that a loop in a called function cannot see might be objects, too. */
+/* The number of a new object.  A value that no variable holds yet, such as an argument, keeps its number because less
+ * than half of the numbers are given before a variable has it, and less than half are held: no loop runs in between. */
 static qs_status new_number(Loops *L, int cls, KRef *out) {
+    int holders = 0;
+    if (++L->nmade[cls] >= LOOP_OBJECTS / 2) return kloop_decline(L, L->pos, "many expressions that make objects");
     for (const InlineFrame *in = L->in; in != L->root; in = in->up)
         if (kquery_node(in->func->body, true, is_loop, NULL))
             return kloop_decline(L, L->pos, "an object made in a function with a loop");
@@ -177,10 +182,11 @@ static qs_status new_number(Loops *L, int cls, KRef *out) {
     KRef next = kloop_op(L, K_ADD, kbuild_get(&L->walk, L->latest[cls]), kloop_i64(L, 1));
     next = kloop_op(L, K_AND, next, kloop_i64(L, LOOP_OBJECTS - 1));
     kbuild_set(&L->walk, L->latest[cls], next);
-    kloop_flow(L, K_IF, kloop_not(L, is_held(L, cls, kloop_op(L, K_ADD, first, next))));
+    kloop_flow(L, K_IF, kloop_not(L, is_held(L, cls, kloop_op(L, K_ADD, first, next), &holders)));
     kloop_flow(L, K_BREAK, 0);
     kloop_flow(L, K_END, 0);
     kloop_flow(L, K_END, 0);
+    if (holders >= LOOP_OBJECTS / 2) return kloop_decline(L, L->pos, "many variables that hold objects");
     return *out = kloop_op(L, K_ADD, first, kbuild_get(&L->walk, L->latest[cls])), QS_OK;
 }
 
