@@ -821,8 +821,8 @@ function [] = __kernel__ bilinear_at(v : vec'unchecked, z : mat'unchecked, x : v
     w = size(z,1)
     xs = x[pos]
     ys = y[pos]
-    cx = free > 0 || (xs >= 0 && xs <= w-1) ? xs : xs < 0 ? 0 : w-1
-    cy = free > 0 || (ys >= 0 && ys <= h-1) ? ys : ys < 0 ? 0 : h-1
+    cx = free > 0 ? xs : xs < 0 ? 0 : xs > w-1 ? w-1 : xs
+    cy = free > 0 ? ys : ys < 0 ? 0 : ys > h-1 ? h-1 : ys
     j = clamp(int(floor(cx)), 0, max(w-2, 0))
     i = clamp(int(floor(cy)), 0, max(h-2, 0))
     a = cx - j
