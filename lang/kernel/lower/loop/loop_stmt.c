@@ -483,6 +483,8 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     const Sym *sym = n->u.loop.syms[i];
     Var *v = kloop_var(L, sym);
     if (!v) return kloop_decline(L, n->pos, "the counter %s", sym->name->s);
+    bool is_int = n->u.loop.origin && sym->declared && v->kind == LOOP_INT; /* of a `while`, whose variable converts */
+    if (is_int) x->num = kloop_int(kloop_twin(L, x->num), x->num.lo, x->num.hi);
     TRY(kloop_assign(L, v, x));
     if (!kquery_sets(n, sym)) v->bound = true, v->val = *x;
     return QS_OK;
