@@ -53,6 +53,7 @@ static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     if (fn->fkind == FN_NATIVE) out->kind = LOOP_BUILTIN, out->builtin = fn->native->name;
     if (fn->fkind == FN_SET) out->kind = LOOP_OVERLOADS;
     out->unpacks = fn->fkind == FN_NATIVE && fn->traits & TRAIT_UNPACKS;
+    out->several = fn->fkind == FN_NATIVE && fn->native->max_out > 1;
     if (fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL) return;
     ErrorState kept = qvm_ctx(vm)->err;
     if (qproto_of(vm, fn->ast, false, &p) != QS_OK) qvm_ctx(vm)->err = kept;

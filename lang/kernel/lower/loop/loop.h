@@ -96,6 +96,7 @@ typedef struct {         /* a VM value that enters the loop */
     bool has_keys;             /* LOOP_OBJECT: o["name"] is o.name */
     const char *builtin;       /* LOOP_BUILTIN */
     bool unpacks;              /* LOOP_BUILTIN: its result may be unpacked (TRAIT_UNPACKS) */
+    bool several;              /* LOOP_BUILTIN: it may have several results */
     int source;                /* the VM's number of the value, returned in LoopBind */
 } LoopValue;
 

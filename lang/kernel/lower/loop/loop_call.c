@@ -667,6 +667,8 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     bool found = false, one = !fn->host.func && wanted == 1;
     if (one) TRY(kloop_library_call(L, n, fn->host.builtin, args->at, args->n, outs, &found));
     if (!fn->host.func && !found) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs, wanted));
+    bool lacks = !fn->host.func && fn->host.several && wanted > 1 && outs[1].what == WHAT_NOTHING;
+    if (lacks) return kloop_decline(L, n->pos, "several results of %s", name);
     w->unpacks = !fn->host.func && fn->host.unpacks;
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;
