@@ -63,7 +63,7 @@ typedef struct {
     double *rooms, *out;
 } Run;
 
-/* Copies g neighbouring lines, of which the first begins at element `at`, to rooms. */
+/* Copies g neighbouring lines to rooms; the first line begins at element `at`. */
 static void copy_lines(const Run *r, size_t at, size_t g, double *rooms) {
     size_t n = r->w->l.n, step = r->w->l.inner, room = r->room;
     const double *x = r->w->x;

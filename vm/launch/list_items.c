@@ -127,7 +127,7 @@ static qs_status make_vector(Call *c, const LoopList *l, const double *from, qs_
     return QS_OK;
 }
 
-/* Makes the items from new vectors and from those of the cell that are left, whose order is the same as before. */
+/* Makes the items from new vectors and from the vectors that are left in the cell, in the order from before. */
 static qs_status put_vectors(Call *c, const LoopList *l, Cell *cell, const double *items) {
     int64_t n = c->ints[l->count];
     Cell *made;

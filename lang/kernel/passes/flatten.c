@@ -5,17 +5,24 @@
  *     END
  *
  * LLVM's vectorizer does this for simple branches, but not for loads that it cannot prove to be in range, nor for
- * the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail.  lockstep.c
- * chooses other branches and loops, which are longer. */
+ * the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail.  Branches
+ * around loops that positions leave at different times are chosen before, by lockstep.c. */
 #include "lang/kernel/passes/passes.h"
 enum { MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
 
-/* Returns true if the index is certainly inside of its array: all varying parts of it are BOUNDs. */
-static bool is_tested(const KFunc *f, KRef r, int *visits) {
-    const KIns *i = &f->ins[r];
-    if (++*visits > VISITS) return false;
-    if (i->op == K_ADD || i->op == K_MUL) return is_tested(f, i->a, visits) && is_tested(f, i->b, visits);
-    return i->op == K_BOUND || i->op == K_DIM || i->op == K_STRIDE || i->op == K_CONST;
+/* Counts the BOUNDs of an index that is a sum of BOUNDs times strides; false: it is something else. */
+static bool count_bounds(const KFunc *f, KRef index, int *bounds) {
+    const KIns *i = &f->ins[index], *b = &f->ins[i->b];
+    if (i->op == K_BOUND) return ++*bounds <= QS_MAX_RANK;
+    if (i->op == K_ADD) return count_bounds(f, i->a, bounds) && count_bounds(f, i->b, bounds);
+    return i->op == K_MUL && (b->op == K_DIM || b->op == K_STRIDE) && count_bounds(f, i->a, bounds);
+}
+
+/* Returns whether a load is inside of its array for every position, also for those that do not use it: each dimension
+ * has a BOUND. */
+bool kflatten_is_bounded(const KFunc *f, const KIns *load) {
+    int bounds = 0;
+    return count_bounds(f, load->a, &bounds) && bounds == f->params[load->imm].rank;
 }
 
 static bool is_always_true(const KFunc *f, const uint8_t *sure, KRef guard, int *visits) {
@@ -34,7 +41,7 @@ static bool is_harmless(const KFunc *f, const uint8_t *sure, KRef r) {
     case K_LOCAL:
     case K_GET:
     case K_SET: return true;
-    case K_LOAD: return i->b ? is_always_true(f, sure, i->b, &visits) : is_tested(f, i->a, &visits);
+    case K_LOAD: return i->b ? is_always_true(f, sure, i->b, &visits) : kflatten_is_bounded(f, i);
     case K_MATH:
     case K_MOD: return false;
     case K_DIV: return real;

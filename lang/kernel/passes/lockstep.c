@@ -1,4 +1,4 @@
-/* lockstep.c -- chooses the code that all positions of a strip run together although they part.
+/* lockstep.c -- chooses loops that positions leave at different times, and that run in vectors nevertheless.
  *
  *     t = 0                                    inside = true for each position
  *     FOR k = 0..127                           until no position is inside:
@@ -97,21 +97,6 @@ static bool choose_regions(Lockstep *l) {
     return any;
 }
 
-/* Counts the BOUNDs of an index that is a sum of BOUNDs times strides; false: it is something else. */
-static bool count_bounds(const KFunc *f, KRef index, int *bounds) {
-    const KIns *i = &f->ins[index], *b = &f->ins[i->b];
-    if (i->op == K_BOUND) return ++*bounds <= QS_MAX_RANK;
-    if (i->op == K_ADD) return count_bounds(f, i->a, bounds) && count_bounds(f, i->b, bounds);
-    return i->op == K_MUL && (b->op == K_DIM || b->op == K_STRIDE) && count_bounds(f, i->a, bounds);
-}
-
-/* Returns whether a load is inside of its array for every position, also for those that do not use it: each dimension
- * has a BOUND. */
-static bool is_bounded(const KFunc *f, const KIns *load) {
-    int bounds = 0;
-    return count_bounds(f, load->a, &bounds) && bounds == f->params[load->imm].rank;
-}
-
 /* Returns whether all positions can execute the instruction of a chosen region. */
 static bool is_possible(const Lockstep *l, KRef r) {
     const KFunc *f = l->f;
@@ -138,7 +123,7 @@ static bool is_possible(const Lockstep *l, KRef r) {
 
 static bool needs_guard(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
-    return i->op == K_STORE || (i->op == K_LOAD && !i->b && !is_bounded(f, i));
+    return i->op == K_STORE || (i->op == K_LOAD && !i->b && !kflatten_is_bounded(f, i));
 }
 
 static Flat how_of(const Lockstep *l, KRef r) {

@@ -768,8 +768,8 @@ static void end_lockstep_loop(Splitter *s, KRef end) {
     end_together(s);
 }
 
-/* Returns which positions are inside of t after a jump that the positions `stays` do not execute.  The condition of the
- * innermost loop is that of its iteration; those around it are from before the loop. */
+/* Returns which positions are inside of t after a jump that the positions `stays` do not execute.  In the
+ * innermost loop the condition of the iteration tells it; the conditions around the loop were computed before it. */
 static KRef without(Splitter *s, const Together *t, KRef stays) {
     const Together *loop = innermost(s);
     while (loop->loop && s->flat[loop->loop] == FLAT_ONCE) loop--;

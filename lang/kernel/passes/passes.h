@@ -69,6 +69,9 @@ bool klockstep_choose(Ctx *c, Arena *a, const KFunc *f, bool loops, uint8_t *how
  * determines the value; a branch on it is left to LLVM, which moves it out of the loop. */
 void kflatten_choose(const KFunc *f, const uint8_t *sure, bool (*fixed)(void *self, KRef r), void *self, uint8_t *how);
 
+/* Returns whether each dimension of a LOAD without a guard has a BOUND, so that any position may execute it. */
+bool kflatten_is_bounded(const KFunc *f, const KIns *load);
+
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
 enum { POLY_TERMS = 16, POLY_FACTORS = 6, COLLAPSE_PAIRS = 8 };
 

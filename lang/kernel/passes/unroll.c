@@ -8,8 +8,8 @@
  *                                          END
  *
  * The inner loops have constant bounds then, so LLVM unrolls them, too: their indices become constants, and they need
- * no test for an interrupt.  Positions of a launch run in vectors only if no loop with stores is inside, as a loop over
- * the channels of a pixel, which has up to four iterations. */
+ * no test for an interrupt.  A loop with stores keeps a kernel from vectors.  Loops over at most four channels of a
+ * pixel are therefore unrolled, too. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"

@@ -1,4 +1,4 @@
-% Statistics along lines read float32 arrays without converting them first; the results are those of float64 copies.
+% Statistics along lines read float32 arrays without converting them first; the results equal the results of float64 copies.
 x = mod(reshape((0..379)*37, [19,20]), 101)/7
 z = copy(x)
 z[2,3] = nan

@@ -1,5 +1,5 @@
 % options: --loops always
-% A variable with a declared type counts in a `for`: its values are those of the range, which nothing converts, while
+% A variable with a declared type counts in a `for`: it takes the values of the range, which nothing converts, while
 % assignments still convert.
 function s = of_int(x)
     i : int = 7

@@ -1,6 +1,6 @@
 % options: --loops always
 % All indices that are elements are tested in front of a loop that sums or stores elements at them; errors, and what was
-% stored before them, stay those of the program.
+% stored before them, stay as the program gives them.
 function y = rows_of_eight(c, v, x, n)
     y = zeros(n)
     for i = 0..n-1

@@ -115,8 +115,8 @@ typedef struct {
     int n;
 } Args;
 
-/* A call of which `wanted` results are used.  self: args[0] is the object of a method call; done: the call is already
- * lowered; wide_lists: it is a conversion, whose argument keeps numbers as written (wide_lists). */
+/* A call whose first `wanted` results are used.  self: args[0] is the object of a method call; done: the call is
+ * already lowered; wide_lists: it is a conversion, whose argument keeps numbers as written. */
 typedef struct {
     Node *site;
     int wanted;

@@ -73,7 +73,8 @@ typedef struct Val {
                       * is an item of a list */
     const Row *row;  /* WHAT_ROW */
     const Str *text; /* WHAT_STRING: a literal; NULL: a captured string */
-    struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source; WHAT_CELL: items */
+    struct Val *
+        caught; /* WHAT_FUNCTION: values captured in the loop; NULL: values captured by host.source; WHAT_CELL: items */
     const Str *name;
     const Sym *sym;
     TypeMods mods;
@@ -591,7 +592,7 @@ qs_status kloop_make_list(Loops *L, Var *v, Value *literal);       /* becomes th
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
 qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v);
-/* Sets the elements of the vector `item`, which was loaded from a list, to those of x. */
+/* Copies the elements of x to the vector `item`, which was loaded from a list. */
 qs_status kloop_list_patch(Loops *L, const Value *item, const Value *x);
 qs_status kloop_visit_list(Loops *L, const Value *cell, const Node *loop); /* the loop over its items begins */
 void kloop_leave_list(Loops *L, const Node *loop);                         /* … ends */

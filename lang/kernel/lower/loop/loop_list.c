@@ -126,7 +126,7 @@ bool kloop_is_list(const Loops *L, const Value *cell) {
 /* -- items --------------------------------------------------------------------------------------------------------- */
 static KRef count_of(Loops *L, const List *l) { return kbuild_get(&L->walk, l->count); }
 
-/* Where item `at` begins in the memory. */
+/* Returns the index of the first element of item `at` in the memory. */
 static KRef index_of(Loops *L, const List *l, KRef at) {
     KRef item = kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), at);
     return width_of(l) > 1 ? kloop_op(L, K_MUL, item, kloop_i64(L, width_of(l))) : item;

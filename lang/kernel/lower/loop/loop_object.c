@@ -190,7 +190,7 @@ static qs_status new_number(Loops *L, int cls, KRef *out) {
     return *out = kloop_op(L, K_ADD, first, kbuild_get(&L->walk, L->latest[cls])), QS_OK;
 }
 
-/* Gives all fields their initial values, or those of another object. */
+/* Gives all fields their initial values, or copies the fields of another object. */
 static qs_status fill_object(Loops *L, Value *o, KRef from) {
     const Str *name;
     for (int i = 0; (name = L->job->field_name(L->job->ud, o->host.cls, i)); i++) {
